@@ -1,0 +1,87 @@
+"""Write docs/reference from the command line's help and the public verbs' docstrings.
+
+``--check`` writes nothing and fails where a page is not current.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+from typer._click.core import Context
+
+import hmeta
+from hmeta.cli import build_app, command_names
+
+FOLDER = Path(__file__).resolve().parent / "reference"
+NOTE = "<!-- Written by `make docs`; edit the docstrings instead. -->"
+
+
+def command_page() -> str:
+    """Return the page of the command line: one section a command, as its help prints it."""
+    group = typer.main.get_command(build_app())
+    settings = {**group.context_settings, "terminal_width": 100, "max_content_width": 100}
+    top = Context(group, info_name="hmeta", **settings)
+    sections = [NOTE, "# The command line", _block(top.get_help())]
+    for name in command_names():
+        command = group.get_command(top, name)  # pyright: ignore[reportAttributeAccessIssue]
+        sections += [f"## hmeta {name}", _block(Context(command, info_name=name, parent=top).get_help())]
+    return "\n\n".join(sections) + "\n"
+
+
+def python_page() -> str:
+    """Return the page of the Python interface: one section a public verb."""
+    sections = [NOTE, "# The Python interface"]
+    for name in sorted(hmeta.VERBS):
+        verb = getattr(hmeta, name)
+        sections += [f"## hmeta.{name}", _block(f"{name}{_signature(verb)}"), _block(inspect.getdoc(verb) or "")]
+    return "\n\n".join(sections) + "\n"
+
+
+def _signature(verb: Callable[..., object]) -> str:
+    """Return the signature, one argument a line where it is long."""
+    signature = inspect.signature(verb)
+    whole = _unquote(str(signature))
+    if len(whole) <= 100:
+        return whole
+    lines = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        lines.append(_unquote(str(parameter)))
+    returns = whole[whole.rindex(" -> ") :] if " -> " in whole else ""
+    return "(\n" + "".join(f"    {line},\n" for line in lines) + f"){returns}"
+
+
+def _unquote(signature: str) -> str:
+    """Take the quotes off annotations, which are text under postponed evaluation."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)
+
+
+def _block(text: str) -> str:
+    return f"```text\n{text.rstrip()}\n```"
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` name those that are not current."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in {"cli.md": command_page(), "python.md": python_page()}.items():
+        path = FOLDER / name
+        if check and (not path.exists() or path.read_text(encoding="utf-8") != page):
+            stale.append(f"docs/reference/{name}")
+        elif not check:
+            path.write_text(page, encoding="utf-8")
+            print(f"docs/reference/{name}")
+    if stale:
+        print(f"not current: {', '.join(stale)}; run: make docs", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Hierarchical meta-d′: how well confidence tells right answers from wrong ones.
+
+Every public verb is imported on first use, so that ``import hmeta`` costs nothing and touches no device.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hmeta.infer import contrast, diagnose, fit, fit_mle, simulate, summarize
+    from hmeta.spec import load_model, plan
+    from hmeta.trials import import_table, read, to_counts, validate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "__version__",
+    "contrast",
+    "diagnose",
+    "fit",
+    "fit_mle",
+    "import_table",
+    "load_model",
+    "plan",
+    "read",
+    "simulate",
+    "summarize",
+    "to_counts",
+    "validate",
+]
+
+VERBS = {
+    "contrast": "hmeta.infer:contrast",
+    "diagnose": "hmeta.infer:diagnose",
+    "fit": "hmeta.infer:fit",
+    "fit_mle": "hmeta.infer:fit_mle",
+    "import_table": "hmeta.trials:import_table",
+    "load_model": "hmeta.spec:load_model",
+    "plan": "hmeta.spec:plan",
+    "read": "hmeta.trials:read",
+    "simulate": "hmeta.infer:simulate",
+    "summarize": "hmeta.infer:summarize",
+    "to_counts": "hmeta.trials:to_counts",
+    "validate": "hmeta.trials:validate",
+}
+"""Where each public verb lives, as ``module:attribute``."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public verb on first use (PEP 562)."""
+    if name not in VERBS:
+        raise AttributeError(f"module 'hmeta' has no attribute {name!r}")
+    module, _, attribute = VERBS[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    """List the public verbs, also those not imported yet."""
+    return sorted(__all__)

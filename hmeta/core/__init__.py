@@ -1,0 +1,1 @@
+"""Words that every room shares: errors, schema, registry, random streams, files, provenance."""

@@ -1,0 +1,33 @@
+"""Folder listings in place of hand-made lists, and the nearest valid word."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from types import ModuleType
+
+
+def nearest(word: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed word most like `word`, or None where none is close.
+
+    Examples
+    --------
+    >>> nearest("scal", ["scale", "model"])
+    'scale'
+    """
+    found = difflib.get_close_matches(word, list(allowed), n=1, cutoff=0.5)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, allowed: Iterable[str]) -> str | None:
+    """Return a sentence that names the nearest allowed word, or None."""
+    found = nearest(word, allowed)
+    return f'Did you mean "{found}"?' if found else None
+
+
+def modules_in(package: ModuleType) -> dict[str, ModuleType]:
+    """Import every public module of a package's folder, by name."""
+    names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+    return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}

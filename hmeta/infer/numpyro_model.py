@@ -1,0 +1,100 @@
+"""A plan as a NumPyro model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpyro
+import numpyro.distributions as dist
+from jax import Array
+
+from hmeta.infer import sites
+from hmeta.infer.data import Data, ModelShape
+from hmeta.sdt.derived import edges_from_log_gaps, log_likelihood
+from hmeta.spec.plan import GroupTerm, ModelPlan, ParameterPlan, Prior
+
+FAMILIES: dict[str, Callable[..., dist.Distribution]] = {
+    "normal": lambda loc, scale: dist.Normal(loc, scale),
+    "student_t": lambda df, loc, scale: dist.StudentT(df, loc, scale),
+    "half_normal": lambda scale: dist.HalfNormal(scale),
+    "half_student_t": lambda df, scale: dist.TruncatedDistribution(dist.StudentT(df, 0.0, scale), low=0.0),
+    "exponential": lambda rate: dist.Exponential(rate),
+    "gamma": lambda concentration, rate: dist.Gamma(concentration, rate),
+    "lognormal": lambda loc, scale: dist.LogNormal(loc, scale),
+}
+
+
+def _sample(name: str, prior: Prior, shape: tuple[int, ...]) -> Array:
+    distribution = FAMILIES[prior.family](**prior.arguments)
+    return numpyro.sample(name, distribution.expand(shape).to_event(len(shape)))
+
+
+def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data, spread: sites.Spread) -> Array:
+    k = len(group.coefficients)
+    sd = _sample(sites.group_site(parameter, group, "sd"), group.sd_prior, (k,))
+    free_name, shape = sites.group_site(parameter, group, "free"), (sites.n_free(group), k)
+    if group.correlated:
+        assert group.cor_prior is not None
+        lkj = dist.LKJCholesky(k, group.cor_prior.arguments["eta"])
+        scale = sd[:, None] * numpyro.sample(sites.group_site(parameter, group, "cor"), lkj)
+        free = numpyro.sample(free_name, dist.Normal(0.0, 1.0).expand(shape).to_event(2))
+    else:
+        weight = data.centring[sites.centring_key(parameter, group)]
+        scale = sd ** (1.0 - weight)
+        free = numpyro.sample(free_name, dist.Normal(0.0, sd**weight).expand(shape).to_event(2))
+    effects = sites.group_effects(jnp, group, free, scale, spread)
+    return numpyro.deterministic(sites.effects_name(parameter, group), effects)
+
+
+def _predictor(parameter: ParameterPlan, data: Data, spread: sites.Spread) -> Array:
+    """Return the parameter at each of its units, (unit,)."""
+    arrays = data.parameters[parameter.name]
+    total = jnp.zeros(len(parameter.units))
+    for term, matrix in zip(parameter.common, arrays.common, strict=True):
+        value = _sample(sites.common_site(parameter, term.name), term.prior, (matrix.shape[1],))
+        total = total + matrix @ value
+    for group, matrix, index in zip(parameter.groups, arrays.group_matrices, arrays.group_indices, strict=True):
+        effects = _group_effects(parameter, group, data, spread)
+        total = total + jnp.sum(matrix * effects[index], axis=1)
+    return jnp.exp(total) if parameter.link == "log" else total
+
+
+def _log_gaps(plan: ModelPlan, data: Data) -> Array:
+    criteria = plan.criteria
+    location = data.log_gap_location + criteria.prior.arguments["loc"]
+    scale = criteria.prior.arguments["scale"]
+    if not criteria.pooled:
+        return numpyro.sample("log_gap", dist.Normal(location, scale).to_event(1))
+    assert criteria.sd_prior is not None
+    index, n_means = sites.pooled_gap_index(criteria)
+    shared = jnp.zeros(n_means).at[index].set(location)  # ladders of one response have the same levels
+    mean = numpyro.sample("log_gap_mean", dist.Normal(shared, scale).to_event(1))
+    sd = _sample("log_gap_sd", criteria.sd_prior, ())
+    return numpyro.sample("log_gap", dist.Normal(mean[index], sd).to_event(1))
+
+
+def build(plan: ModelPlan, shape: ModelShape, spread: sites.Spread = sites.spread) -> Callable[[Data], Any]:
+    """Return the NumPyro model of a plan: a function of the data arrays alone.
+
+    Deterministic sites: each parameter over its units (``d``, ``M`` ...), group effects, ``edges``.
+    """
+
+    def model(data: Data) -> None:
+        units = {
+            name: numpyro.deterministic(name, _predictor(parameter, data, spread))
+            for name, parameter in plan.parameters.items()
+        }
+        edges = edges_from_log_gaps(_log_gaps(plan, data), data.gap_ladder, data.gap_step, shape.ladders)
+        numpyro.deterministic("edges", edges)
+        numpyro.factor("log_likelihood", log_likelihood(shape.likelihood, data.rows, cell_parameters(units, data), edges))
+
+    return model
+
+
+def cell_parameters(units: dict[str, Array], data: Data) -> dict[str, Array]:
+    """Return the likelihood's parameters at each cell, (cell,), from parameters at their units."""
+    cells = {name: value[data.parameters[name].unit_of_cell] for name, value in units.items()}
+    efficiency = cells.pop("M")
+    return {**cells, "meta_d": efficiency * cells["d"], **data.fixed}

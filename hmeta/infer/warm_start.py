@@ -1,0 +1,157 @@
+"""Where sampling starts and in which coordinates: empirical Bayes before Bayes.
+
+Joint modes of hierarchical models are useless (standard deviations collapse or explode), so the mode
+is taken with standard deviations held, and these are then moved to what the mode and its curvature
+imply (expectation-maximisation with a normal approximation).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.optimize
+
+from hmeta.infer import sites, whitening
+from hmeta.infer.blocks import Blocks, find_blocks
+from hmeta.infer.data import model_data, model_shape
+from hmeta.infer.target import Target
+from hmeta.spec.plan import GroupTerm, ModelPlan, Prior
+
+EM_STEPS = 8
+SETTLED = 0.03
+"""Largest relative change of a standard deviation at which the search stops."""
+
+
+class WarmStart(NamedTuple):
+    """A target with chosen centring, and the map to whitened coordinates."""
+
+    target: Target
+    map_: whitening.Whitening
+
+
+def warm_start(plan: ModelPlan) -> WarmStart:
+    """Return the posterior in coordinates in which it is nearly round."""
+    zero = {sites.centring_key(t.parameter, t.group): 0.0 for t in sites.group_terms(plan)}
+    target = Target(plan, model_shape(plan), model_data(plan, zero))
+    blocks = find_blocks(target) or _diagonal(target)
+    search = _Search(target, blocks)
+    position, spread_of = search.run()
+    centred, weights = _recentre(target, position, spread_of)
+    final = Target(plan, target.shape, model_data(plan, weights))
+    arrow = whitening.curvature(final, search.products, centred, blocks)
+    rough = whitening.whiten(final, arrow, centred, blocks)
+    return WarmStart(final, whitening.refine(final, search.products, rough, blocks) if len(blocks.border) else rough)
+
+
+def _diagonal(target: Target) -> Blocks:
+    """Return every number as a block of its own: scaling only."""
+    return Blocks(tuple(np.array([i]) for i in range(target.size)), np.array([], dtype=np.int64))
+
+
+def _typical_sd(prior: Prior) -> float:
+    arguments = prior.arguments
+    if "rate" in arguments:
+        return arguments.get("concentration", 1.0) / arguments["rate"]
+    return float(np.exp(arguments["loc"])) if prior.family == "lognormal" else 0.5 * arguments["scale"]
+
+
+class _Search:
+    """The mode with standard deviations held, and the standard deviations it implies, in turn."""
+
+    def __init__(self, target: Target, blocks: Blocks) -> None:
+        self.target, self.blocks = target, blocks
+        self.products = whitening.curvature_products(target)
+        self.value_and_slope = jax.jit(jax.value_and_grad(target.potential))
+        self.held = np.zeros(target.size, dtype=bool)
+        for name, place in target.positions.items():
+            if "_sd_" in name or "_cor_" in name or name == "log_gap_sd":
+                self.held[place.astype(int)] = True
+
+    def run(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the position and the variance of each number there."""
+        position = self._start()
+        for _ in range(EM_STEPS):
+            position = self._mode(position)
+            variance = self._variance(position)
+            moved = self._move_sds(position, variance)
+            change = np.max(np.abs((moved - position)[self.held]), initial=0.0)
+            position = moved
+            if change < SETTLED:
+                break
+        return position, variance
+
+    def _start(self) -> np.ndarray:
+        values = {name: np.zeros(place.shape) for name, place in self.target.positions.items()}
+        values["log_gap"] = np.asarray(self.target.data.log_gap_location)
+        for parameter in self.target.plan.parameters.values():
+            for term in parameter.common:
+                values[sites.common_site(parameter, term.name)] += term.prior.arguments.get("loc", 0.0)
+            for group in parameter.groups:
+                values[sites.group_site(parameter, group, "sd")] += np.log(_typical_sd(group.sd_prior))
+        if "log_gap_mean" in values:
+            index, n_means = sites.pooled_gap_index(self.target.plan.criteria)
+            values["log_gap_mean"][index] = values["log_gap"]
+            values["log_gap_sd"] += np.log(0.5)
+        position = np.zeros(self.target.size)
+        for name, place in self.target.positions.items():
+            position[place.astype(int)] = values[name]
+        return position
+
+    def _mode(self, position: np.ndarray) -> np.ndarray:
+        free = ~self.held
+
+        def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+            value, slope = self.value_and_slope(jnp.asarray(x), self.target.data)
+            return float(value), np.where(free, np.asarray(slope), 0.0)
+
+        options = {"maxiter": 500, "maxcor": 20, "ftol": 1e-11}
+        return scipy.optimize.minimize(objective, position, jac=True, method="L-BFGS-B", options=options).x
+
+    def _variance(self, position: np.ndarray) -> np.ndarray:
+        arrow = whitening.curvature(self.target, self.products, position, self.blocks)
+        held = self.held[self.blocks.border]
+        arrow.border[held] = 0.0
+        arrow.border[:, held] = 0.0
+        arrow.coupling[:, :, held] = 0.0
+        return whitening.variances(whitening.whiten(self.target, arrow, position, self.blocks))
+
+    def _move_sds(self, position: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        moved = position.copy()
+        for term in sites.group_terms(self.target.plan):
+            free, sd = _places(self.target, term)
+            second_moment = np.mean(position[free] ** 2 + variance[free], axis=0)  # (coefficient,)
+            limit = np.log(_typical_sd(term.group.sd_prior)) + np.log([0.02, 6.0])
+            moved[sd] = np.clip(position[sd] + 0.5 * np.log(second_moment), *limit)
+            moved[free] = position[free] * np.exp(position[sd] - moved[sd])  # the effects stay
+        return moved
+
+
+def _places(target: Target, term: sites.Term) -> tuple[np.ndarray, np.ndarray]:
+    """Return flat positions of a term's free numbers, (free, coefficient), and of its sds, (coefficient,)."""
+    free = target.positions[sites.group_site(term.parameter, term.group, "free")].astype(int)
+    return free, target.positions[sites.group_site(term.parameter, term.group, "sd")].astype(int)
+
+
+def _recentre(target: Target, position: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+    """Return the position in the chosen centring, and the weights.
+
+    A term's weight is the average share of its prior variance that the data remove, 1 - variance: with
+    information I about an effect of variance s², this is I·s² / (1 + I·s²), the weight that makes
+    effect and standard deviation independent in a normal model.
+    """
+    moved, weights = position.copy(), {}
+    for term in sites.group_terms(target.plan):
+        free, sd = _places(target, term)
+        weight = _weight(term.group, variance[free])
+        weights[sites.centring_key(term.parameter, term.group)] = weight
+        moved[free] = position[free] * np.exp(weight * position[sd])
+    return moved, weights
+
+
+def _weight(group: GroupTerm, variance: np.ndarray) -> float:
+    if not sites.weighted(group):
+        return 0.0
+    return round(float(np.clip(1.0 - np.mean(variance), 0.0, 1.0)), 2)

@@ -1,0 +1,1 @@
+"""Signal detection likelihoods: pure functions on JAX arrays."""

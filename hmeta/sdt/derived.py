@@ -1,0 +1,187 @@
+"""Everything that follows from any likelihood, written once.
+
+Letters: ``pair`` counts the occupied (cell, outcome) pairs, ``row`` the occupied rating levels of
+pairs, ``ladder`` the criteria ladders, ``level`` the levels of the longest ladder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from hmeta.sdt.likelihood import Likelihood, Parameters
+
+
+class Rows(NamedTuple):
+    """Counts as the likelihood reads them; trials are rows with counts of one.
+
+    Attributes
+    ----------
+    pair_cell, pair_outcome, pair_count : (pair,)
+    row_pair : (row,)
+        Which pair.
+    row_lo, row_hi : (row,)
+        Positions in the flattened ``(ladder, level)`` edges; `row_hi` is unused for the top level.
+    row_top : (row,) bool
+    row_count : (row,)
+    """
+
+    pair_cell: Array
+    pair_outcome: Array
+    pair_count: Array
+    row_pair: Array
+    row_lo: Array
+    row_hi: Array
+    row_top: Array
+    row_count: Array
+
+
+def edges_from_log_gaps(log_gap: Array, ladder: Array, step: Array, shape: tuple[int, int]) -> Array:
+    """Return the ``(ladder, level)`` edges: 0, then cumulative sums of the gaps.
+
+    Parameters
+    ----------
+    log_gap : (gap,)
+    ladder, step : (gap,)
+        Which ladder, and the 0-based position in it.
+    shape : (int, int)
+        Number of ladders and levels of the longest one.
+    """
+    gaps = jnp.zeros(shape).at[ladder, step + 1].set(jnp.exp(log_gap))
+    return jnp.cumsum(gaps, axis=1)
+
+
+def _take(parameters: Parameters, cell: Array) -> dict[str, Array]:
+    return {name: value[cell] for name, value in parameters.items()}
+
+
+def _log_probabilities(
+    likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array
+) -> tuple[Array, Array]:
+    """Return log P(outcome) of pairs and log P(level | outcome) of rows."""
+    here = _take(parameters, rows.pair_cell)
+    outcome = likelihood.log_outcome(rows.pair_outcome, here)
+    pieces = likelihood.prepare(rows.pair_outcome, here)
+    flat = edges.ravel()
+    lo, hi = flat[rows.row_lo], jnp.where(rows.row_top, jnp.inf, flat[rows.row_hi])
+    gathered = tuple(piece[rows.row_pair] for piece in pieces)
+    return outcome, likelihood.log_rating_of(rows.pair_outcome[rows.row_pair], lo, hi, gathered)
+
+
+def log_likelihood(likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array) -> Array:
+    """Return the log likelihood of counts, without the multinomial constant.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    rows : Rows
+    parameters : mapping of str to (cell,) arrays
+    edges : (ladder, level)
+    """
+    outcome, rating = _log_probabilities(likelihood, rows, parameters, edges)
+    return jnp.vdot(rows.pair_count, outcome) + jnp.vdot(rows.row_count, rating)
+
+
+def pointwise_log_likelihood(
+    likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array, n_cells: int
+) -> Array:
+    """Return the log likelihood of each cell, (cell,)."""
+    outcome, rating = _log_probabilities(likelihood, rows, parameters, edges)
+    total = jnp.zeros(n_cells).at[rows.pair_cell].add(rows.pair_count * outcome)
+    return total.at[rows.pair_cell[rows.row_pair]].add(rows.row_count * rating)
+
+
+def rating_probabilities(
+    likelihood: Likelihood, outcome: Array, parameters: Parameters, edges: Array, n_levels: Array
+) -> Array:
+    """Return the rating histogram that the model expects.
+
+    Parameters
+    ----------
+    outcome : (pair,)
+    parameters : mapping of str to (pair,) arrays
+    edges : (pair, level)
+        Each pair's own ladder.
+    n_levels : (pair,)
+        Levels of the ladder; beyond them the probability is 0.
+
+    Returns
+    -------
+    Array, (pair, level)
+        P(level | outcome); each row sums to one.
+    """
+    level = jnp.arange(edges.shape[1])
+    top, real = level == n_levels[:, None] - 1, level < n_levels[:, None]
+    above = jnp.concatenate([edges[:, 1:], edges[:, -1:]], axis=1)
+    lo = jnp.where(real, edges, level.astype(edges.dtype))
+    hi = jnp.where(top, jnp.inf, jnp.where(real, above, lo + 1.0))
+    pieces = tuple(piece[:, None] for piece in likelihood.prepare(outcome, parameters))
+    log_p = likelihood.log_rating_of(outcome[:, None], lo, hi, pieces)
+    return jnp.where(real, jnp.exp(log_p), 0.0)
+
+
+def type2_roc(ratings_correct: Array, ratings_wrong: Array) -> tuple[Array, Array]:
+    """Return type-2 hit and false-alarm rates at every criterion.
+
+    Parameters
+    ----------
+    ratings_correct, ratings_wrong : (..., level)
+        Probabilities or counts of the levels, lowest first, given correct and wrong answers.
+
+    Returns
+    -------
+    hits, false_alarms : (..., level - 1)
+        P(rating above criterion k | correct), and given wrong.
+    """
+
+    def above(ratings: Array) -> Array:
+        return 1.0 - jnp.cumsum(ratings, axis=-1)[..., :-1] / jnp.sum(ratings, axis=-1, keepdims=True)
+
+    return above(ratings_correct), above(ratings_wrong)
+
+
+def simulate_ratings(key: Array, probabilities: Array, totals: Array) -> Array:
+    """Draw rating counts, ``(pair, level)``, that add up to `totals` exactly.
+
+    Parameters
+    ----------
+    key : PRNG key
+    probabilities : (pair, level)
+        From `rating_probabilities`.
+    totals : (pair,)
+        Answers of each pair.
+    """
+    return jax.random.multinomial(key, totals.astype(probabilities.dtype), probabilities)
+
+
+def simulate_outcomes(key: Array, log_outcome: Array, totals: Array) -> Array:
+    """Draw how many of `totals` answers have each outcome.
+
+    Parameters
+    ----------
+    key : PRNG key
+    log_outcome : (stimulus, outcome)
+        log P(outcome), each row over the outcomes that one stimulus allows.
+    totals : (stimulus,)
+    """
+    return jax.random.multinomial(key, totals.astype(log_outcome.dtype), jnp.exp(log_outcome))
+
+
+def fisher_information(log_probabilities: Callable[[Array], Array], theta: Array, weight: Array) -> Array:
+    """Return the expected information about theta, ``(parameter, parameter)``.
+
+    Parameters
+    ----------
+    log_probabilities : callable
+        theta -> (category,), the log probabilities of one or several multinomials.
+    theta : (parameter,)
+    weight : (category,)
+        The number of answers of the multinomial that each category belongs to.
+    """
+    slope = jax.jacobian(log_probabilities)(theta)
+    expected = weight * jnp.exp(log_probabilities(theta))
+    return jnp.einsum("k,ka,kb->ab", expected, slope, slope)

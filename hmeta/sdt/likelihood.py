@@ -1,0 +1,72 @@
+"""What every likelihood shares: one type, one lookup, and all that can be derived from it.
+
+A likelihood gives log P(outcome) and log P(lo < y <= hi | outcome) for the confidence variable y >= 0,
+elementwise; `prepare` computes what depends on the cell and outcome alone, so that it is computed once
+and gathered to the rating levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from jax import Array
+
+from hmeta.core.registry import modules_in
+
+Parameters = Mapping[str, Array]
+Pieces = tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """One signal detection model of outcomes and ratings.
+
+    Attributes
+    ----------
+    name, task : str
+    parameters : tuple of str
+        Keys read from the parameter mapping.
+    n_outcomes : int
+        Outcome codes run from 0 to `n_outcomes` - 1.
+    log_outcome : callable
+        ``(outcome, params) -> log P(outcome)``, given the stimulus for `binary`.
+    prepare : callable
+        ``(outcome, params) -> pieces``, what ratings need of one cell and outcome.
+    log_rating_of : callable
+        ``(outcome, lo, hi, pieces) -> log P(lo < y <= hi | outcome)``; `hi` may be infinite.
+    """
+
+    name: str
+    task: str
+    parameters: tuple[str, ...]
+    n_outcomes: int
+    log_outcome: Callable[[Array, Parameters], Array]
+    prepare: Callable[[Array, Parameters], Pieces]
+    log_rating_of: Callable[[Array, Array, Array, Pieces], Array]
+
+    def log_rating(self, outcome: Array, lo: Array, hi: Array, params: Parameters) -> Array:
+        """Return log P(lo < y <= hi | outcome)."""
+        return self.log_rating_of(outcome, lo, hi, self.prepare(outcome, params))
+
+    def log_joint(self, outcome: Array, lo: Array, hi: Array, params: Parameters) -> Array:
+        """Return log P(outcome, lo < y <= hi)."""
+        return self.log_outcome(outcome, params) + self.log_rating(outcome, lo, hi, params)
+
+
+def families() -> dict[str, object]:
+    """Return the modules of this folder that define a likelihood, by the likelihood's name."""
+    import hmeta.sdt as package
+
+    return {m.NAME: m for m in modules_in(package).values() if hasattr(m, "likelihood") and hasattr(m, "NAME")}
+
+
+def get(name: str, **options: object) -> Likelihood:
+    """Return the likelihood of a name with its options.
+
+    Raises
+    ------
+    KeyError
+        For a name that no module of this folder defines.
+    """
+    return families()[name].likelihood(**options)  # type: ignore[attr-defined]

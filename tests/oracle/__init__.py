@@ -1,0 +1,1 @@
+"""Slow independent implementations, from the mathematics alone: hmeta is never imported here."""
