@@ -9,8 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hmeta.infer import contrast, diagnose, fit, fit_mle, simulate, summarize
+    from hmeta.infer.contrast import contrast
+    from hmeta.infer.diagnose import diagnose
+    from hmeta.infer.fit import fit
+    from hmeta.infer.mle import fit_counts, fit_mle
+    from hmeta.infer.summary import summarize
     from hmeta.spec import load_model, plan
+    from hmeta.study.simulate import simulate
     from hmeta.trials import import_table, read, to_counts, validate
 
 __version__ = "0.1.0"
@@ -20,6 +25,7 @@ __all__ = [
     "contrast",
     "diagnose",
     "fit",
+    "fit_counts",
     "fit_mle",
     "import_table",
     "load_model",
@@ -32,16 +38,17 @@ __all__ = [
 ]
 
 VERBS = {
-    "contrast": "hmeta.infer:contrast",
-    "diagnose": "hmeta.infer:diagnose",
-    "fit": "hmeta.infer:fit",
-    "fit_mle": "hmeta.infer:fit_mle",
+    "contrast": "hmeta.infer.contrast:contrast",
+    "diagnose": "hmeta.infer.diagnose:diagnose",
+    "fit": "hmeta.infer.fit:fit",
+    "fit_counts": "hmeta.infer.mle:fit_counts",
+    "fit_mle": "hmeta.infer.mle:fit_mle",
     "import_table": "hmeta.trials:import_table",
     "load_model": "hmeta.spec:load_model",
     "plan": "hmeta.spec:plan",
     "read": "hmeta.trials:read",
-    "simulate": "hmeta.infer:simulate",
-    "summarize": "hmeta.infer:summarize",
+    "simulate": "hmeta.study.simulate:simulate",
+    "summarize": "hmeta.infer.summary:summarize",
     "to_counts": "hmeta.trials:to_counts",
     "validate": "hmeta.trials:validate",
 }

@@ -56,7 +56,7 @@ class HmetaError(Exception):
         return "\n".join(part for part in parts if part)
 
 
-class DataError(HmetaError):
+class DataError(HmetaError, ValueError):
     """The data cannot be used as they are."""
 
 

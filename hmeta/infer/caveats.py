@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hmeta.infer.evidence import auroc2, observed_rows, unit_rows, why_uninformative
+from hmeta.infer.evidence import auroc2, unit_rows, why_uninformative
 from hmeta.infer.fitted import Fitted
 
 Floats = NDArray[np.float64]
@@ -15,6 +15,8 @@ Cells = NDArray[np.int64]
 
 UNINFORMATIVE = "uninformative"
 """The flag of a unit whose M rests on the other units or the prior."""
+
+NOT_CONVERGED = "fit not converged"
 
 D_BELOW_ZERO = 0.05
 """The share of draws with d ≤ 0 from which a row is flagged."""
@@ -30,11 +32,13 @@ class Ratio(NamedTuple):
 
 
 def beside_ratio(fitted: Fitted, cells: Cells) -> Ratio | None:
-    """Return what must stand beside M averaged over some cells; None for predictions and without d and meta_d."""
-    d, meta_d = fitted.values("d"), fitted.values("meta_d")
-    if not len(cells) or d is None or meta_d is None:
+    """Return what must stand beside M averaged over some cells; None for predictions and unusable d."""
+    if not len(cells) or fitted.ratio is None:
         return None
+    d, meta_d = fitted.ratio
     d, meta_d = d[cells].mean(axis=0), meta_d[cells].mean(axis=0)
+    if not (np.isfinite(d).all() and np.isfinite(meta_d).all()):
+        return None
     below = float((d <= 0).mean())
     return Ratio(below, float(np.median(meta_d - d)), float(np.median(d)), float(np.median(meta_d)))
 
@@ -52,7 +56,7 @@ def list_flags(fitted: Fitted, draws: Floats, cells: Cells, *, unit: bool) -> st
     unit : bool
         Whether the row is one unit, whose data are judged.
     """
-    flags = [] if fitted.converged else ["fit not converged"]
+    flags = [] if fitted.converged else [NOT_CONVERGED]
     if not np.isfinite(draws).all():
         flags.append("invalid draws")
     ratio = beside_ratio(fitted, cells) if fitted.parameter == "M" else None
@@ -72,14 +76,13 @@ def _ratio_flags(ratio: Ratio) -> list[str]:
 
 
 def _data_flags(fitted: Fitted, cells: Cells, *, d_positive: bool) -> list[str]:
-    every = observed_rows(fitted.tree, len(fitted.factors))
-    if every is None:
+    if fitted.observed is None:
         return []
-    rows, task = unit_rows(every, cells), str(fitted.attributes.get("task", ""))
+    rows, task = unit_rows(fitted.observed, cells), str(fitted.attributes.get("task", ""))
     reason = why_uninformative(rows, task)
     if reason:
         return [f"{UNINFORMATIVE}: {reason}"]
+    if fitted.link != "log" or not d_positive:
+        return []
     area = auroc2(rows, task)
-    if fitted.link == "log" and d_positive and area < 0.5:
-        return [f"the data point to M ≤ 0 (AUROC2 {area:.2f}), which a log link excludes"]
-    return []
+    return [f"the data point to M ≤ 0 (AUROC2 {area:.2f}), which a log link excludes"] if area < 0.5 else []

@@ -2,80 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
+from hmeta.infer.contrast_tables import NEW, OBSERVED, Contrasts, Difference, contrast_table, level_table
 from hmeta.infer.fitted import Fitted, default_unit, find_factor, is_covariate, level_labels, read_fit
-from hmeta.infer.intervals import MASS, NAMES, Kind, check_interval, interval_ends
-from hmeta.infer.mixing import measure_mixing
+from hmeta.infer.intervals import MASS, Kind, check_interval
 from hmeta.infer.new_unit import predict_new
 from hmeta.infer.pairing import Pairing, pair_levels, shared_rows
 
 Floats = NDArray[np.float64]
-Cells = NDArray[np.int64]
 
 ROPE = (-0.05, 0.05)
-OBSERVED, NEW = "observed", "new"
-
-
-@dataclass(frozen=True)
-class Contrasts:
-    """Every level of a factor against a baseline."""
-
-    by: str
-    baseline: str
-    parameter: str
-    rope: tuple[float, float] | None
-    interval: float
-    kind: Kind
-    levels: pd.DataFrame  # level, n_cells, n_answers, median, sd, lower, upper, p_best
-    contrasts: pd.DataFrame  # level, estimand, of, paired, n, median, sd, lower, upper, p_above, p_direction, p_rope …
-    notes: tuple[str, ...]
-    converged: bool
-    reasons: tuple[str, ...]
-
-    def render(self) -> str:
-        """Return both tables and the notes as text."""
-        kind = f"{self.interval:.0%} {NAMES[self.kind]} interval"
-        verdict = [] if self.converged else [f"NOT CONVERGED: {'; '.join(self.reasons) or 'see hmeta diagnose'}"]
-        lines = [
-            *verdict,
-            f"{self.parameter} by {self.by} ({kind})",
-            _text(self.levels),
-            "",
-            f"difference from {self.baseline}",
-            _text(self.contrasts.drop(columns=["baseline"])),
-            *self.notes,
-        ]
-        return "\n".join(lines)
-
-    def to_json(self) -> str:
-        """Return everything as one JSON object; undefined numbers are null."""
-        names = ("by", "baseline", "parameter", "rope", "interval", "kind", "notes", "converged", "reasons")
-        content = {"schema": "1", **{name: getattr(self, name) for name in names}}
-        content |= {"levels": _records(self.levels), "contrasts": _records(self.contrasts)}
-        return json.dumps(content, ensure_ascii=False, allow_nan=False)
-
-    def __str__(self) -> str:
-        return self.render()
-
-
-class Difference(NamedTuple):
-    """One contrast: of what, and its draws."""
-
-    level: str
-    estimand: str
-    of: str
-    n: int
-    draws: Floats  # (chain, draw)
 
 
 def contrast(
@@ -143,8 +86,8 @@ def contrast(
         rope=rope,
         interval=interval,
         kind=kind,
-        levels=_level_table(fitted, name, values, best, interval, kind),
-        contrasts=_contrast_table([*found, *predicted], labels[first], rope, interval, kind),
+        levels=level_table(fitted, name, values, best, interval, kind),
+        contrasts=contrast_table([*found, *predicted], labels[first], rope, interval, kind),
         notes=(*notes, *more, *about_best),
         converged=fitted.converged,
         reasons=fitted.reasons,
@@ -170,14 +113,14 @@ def _refuse_factor(fitted: Fitted, name: str) -> None:
         raise DataError(
             f'factor "{name}" has one level in this fit, so that there is nothing to compare',
             received=str(values.iloc[0]),
-            allowed=[n for n in fitted.factors if fitted.factors[n].nunique() > 1] or "a fit of two or more levels",
+            allowed=[n for n in fitted.names if fitted.factors[n].nunique() > 1] or "a fit of two or more levels",
             mend=f"fit data with two or more levels of {name}",
         )
     if is_covariate(values):
         raise DataError(
             f'"{name}" is a measured number, not a set of levels',
             received=f"{values.nunique()} distinct values from {values.min():g} to {values.max():g}",
-            allowed=[n for n in fitted.factors if not is_covariate(fitted.factors[n])] or "a factor with levels",
+            allowed=[n for n in fitted.names if not is_covariate(fitted.factors[n])] or "a factor with levels",
             mend=f"its coefficient {fitted.parameter}_{name} is in hmeta summary; to compare groups, bin the column "
             "before the import",
         )
@@ -230,7 +173,7 @@ def _new(fitted: Fitted, name: str, values: list[Any], first: int) -> tuple[list
         pairing = pair_levels(predicted.contexts, name, values[i], values[first])
         level = pairing.mean_over_keys(predicted.draws, "level")
         base = pairing.mean_over_keys(predicted.draws, "baseline")
-        out.append(Difference(labels[i], NEW, f"a new {unit}", pairing.n_shared, level - base))
+        out.append(Difference(labels[i], NEW, f"a new {unit}, {pairing.words}", pairing.n_shared, level - base))
     return out, []
 
 
@@ -242,70 +185,17 @@ def _unit_beside(fitted: Fitted, name: str) -> str | None:
 
 
 def _p_best(fitted: Fitted, name: str, values: list[Any]) -> tuple[Floats, list[str]]:
-    """Return P(a level has the largest average), over the combinations observed under every level where there are any."""
+    """Return P(a level has the largest average), over combinations observed under every level where there are any."""
     shared = shared_rows(fitted.factors, name, values)
     notes = []
     if shared is None:
         shared = [np.flatnonzero(fitted.factors[name] == value) for value in values]
-        notes.append(
-            f"P(best) compares averages over different cells: nothing was observed under every level of {name}"
-        )
+        notes.append(f"P(best) compares different cells: no combination was observed under every level of {name}")
     means = np.stack([fitted.flat[cells].mean(axis=0) for cells in shared])
+    if not np.isfinite(means).all():
+        return np.full(len(values), np.nan), [*notes, "P(best) undefined: some draws are not finite"]
     largest = means == means.max(axis=0)
     alone = largest.sum(axis=0) == 1
     if not alone.any():
         return np.full(len(values), np.nan), [*notes, "P(best) undefined: the largest is tied in every draw"]
     return largest[:, alone].mean(axis=1), notes
-
-
-def _level_table(
-    fitted: Fitted, name: str, values: list[Any], best: Floats, interval: float, kind: Kind
-) -> pd.DataFrame:
-    cells_of = [np.flatnonzero(fitted.factors[name] == value) for value in values]
-    draws = np.stack([fitted.draws[cells].mean(axis=0) for cells in cells_of])
-    frame = pd.DataFrame(
-        {
-            "level": level_labels(values),
-            "n_cells": [len(cells) for cells in cells_of],
-            "n_answers": [int(fitted.n_answers[cells].sum()) for cells in cells_of],
-        }
-    )
-    return frame.assign(**_spread(draws, interval, kind), p_best=best)
-
-
-def _contrast_table(
-    found: list[Difference], baseline: str, rope: tuple[float, float] | None, interval: float, kind: Kind
-) -> pd.DataFrame:
-    draws = np.stack([difference.draws for difference in found])
-    flat = draws.reshape(len(draws), -1)
-    frame = pd.DataFrame(
-        {
-            "level": [d.level for d in found],
-            "baseline": baseline,
-            "estimand": [d.estimand for d in found],
-            "of": [d.of for d in found],
-            "n": [d.n for d in found],
-        }
-    )
-    above, below = (flat > 0).mean(axis=1), (flat < 0).mean(axis=1)
-    frame = frame.assign(**_spread(draws, interval, kind), p_above=above, p_direction=np.maximum(above, below))
-    if rope is not None:
-        frame["p_rope"] = ((flat >= rope[0]) & (flat <= rope[1])).mean(axis=1)
-    return frame.assign(**measure_mixing(draws)._asdict())
-
-
-def _spread(draws: Floats, interval: float, kind: Kind) -> dict[str, Floats]:
-    flat = draws.reshape(len(draws), -1)
-    lower, upper = interval_ends(flat, interval, kind)
-    return {"median": np.median(flat, axis=1), "sd": flat.std(axis=1, ddof=1), "lower": lower, "upper": upper}
-
-
-def _text(frame: pd.DataFrame) -> str:
-    return frame.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-")
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(k): None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
-        for row in frame.to_dict("records")
-    ]

@@ -1,5 +1,6 @@
 """A plan's arrays as one pytree: what compiled programs take as argument, so that new data of the same
-shape need no new program."""
+shape need no new program.
+"""
 
 from __future__ import annotations
 
@@ -91,13 +92,16 @@ def _rows(table: RowTable, n_levels: np.ndarray) -> Rows:
     lo = table.ladder * longest + table.level
     # a ladder of one level says nothing about ratings: its rows stay in the pair counts alone
     informative = n_levels[table.ladder] > 1
+    between, above = informative & ~top, informative & top
     return Rows(
         pair_cell=jnp.asarray(pairs[:, 0]),
         pair_outcome=jnp.asarray(pairs[:, 1]),
         pair_count=jnp.asarray(pair_count),
-        row_pair=jnp.asarray(row_pair[informative]),
-        row_lo=jnp.asarray(lo[informative]),
-        row_hi=jnp.asarray(np.where(top, lo, lo + 1)[informative]),
-        row_top=jnp.asarray(top[informative]),
-        row_count=jnp.asarray(table.count[informative]),
+        between_pair=jnp.asarray(row_pair[between]),
+        between_lo=jnp.asarray(lo[between]),
+        between_hi=jnp.asarray(lo[between] + 1),
+        between_count=jnp.asarray(table.count[between]),
+        above_pair=jnp.asarray(row_pair[above]),
+        above_lo=jnp.asarray(lo[above]),
+        above_count=jnp.asarray(table.count[above]),
     )

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 import platformdirs
 
 from hmeta.core.errors import DeviceError
 
+if TYPE_CHECKING:
+    from jaxlib._jax import Device
+
 DEVICES = ("cpu", "gpu")
 
 
-def find_device(name: str) -> jax.Device:
+def find_device(name: str) -> Device:
     """Return the device of a name.
 
     Raises
@@ -37,7 +41,7 @@ def find_device(name: str) -> jax.Device:
 
 
 @contextmanager
-def computing(device: jax.Device) -> Iterator[None]:
+def computing(device: Device) -> Iterator[None]:
     """Compute in float64 on a device, in this thread and inside this block alone."""
     with jax.enable_x64(True), jax.default_device(device):
         yield
@@ -56,7 +60,9 @@ def keep_compiled(folder: Path | None = None) -> Path:
     Path
     """
     current = jax.config.jax_compilation_cache_dir
-    chosen = Path(current) if current and folder is None else folder or Path(platformdirs.user_cache_dir("hmeta")) / "jax"
+    chosen = (
+        Path(current) if current and folder is None else folder or Path(platformdirs.user_cache_dir("hmeta")) / "jax"
+    )
     jax.config.update("jax_compilation_cache_dir", str(chosen))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

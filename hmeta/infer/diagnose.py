@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,11 @@ OK, CONSTANT, INVALID, ONE_CHAIN, FEW_DRAWS = (
     "not available, one chain",
     "not available, too few draws",
 )
+FAULTS = {
+    "R-hat": ("r_hat", f"not below {MAX_R_HAT:g}"),
+    "bulk ESS": ("ess_bulk", f"not above {MIN_ESS:g}"),
+    "tail ESS": ("ess_tail", f"not above {MIN_ESS:g}"),
+}
 MOST_ROWS = 10
 
 
@@ -77,9 +81,9 @@ class Diagnosis:
         facts = {
             "chains × draws": f"{self.n_chains} × {self.n_draws:,}",
             "quantities": f"{len(self.table):,} ({(self.table['status'] == CONSTANT).sum()} constant)",
-            "largest R-hat": _extreme(self.table, "r_hat", largest=True, digits=4),
-            "smallest bulk ESS": _extreme(self.table, "ess_bulk", largest=False, digits=0),
-            "smallest tail ESS": _extreme(self.table, "ess_tail", largest=False, digits=0),
+            "largest R-hat": _extreme(self.table, "r_hat", digits=4),
+            "smallest bulk ESS": _extreme(self.table, "ess_bulk", digits=0),
+            "smallest tail ESS": _extreme(self.table, "ess_tail", digits=0),
             "divergences": "not available" if self.n_divergent is None else f"{self.n_divergent:,}",
             "E-BFMI by chain": energies,
         }
@@ -170,18 +174,20 @@ def _table_reasons(table: pd.DataFrame) -> list[str]:
             reasons.append(f"{what} ({_of(len(rows), n)}, first {rows['quantity'].iloc[0]})")
     if (status == CONSTANT).all():
         reasons.append("nothing moved: every quantity is constant")
-    limits: dict[str, tuple[str, Callable[[pd.Series], int | str], str]] = {
-        "R-hat": ("r_hat", lambda x: x.idxmax(), f"not below {MAX_R_HAT:g}"),
-        "bulk ESS": ("ess_bulk", lambda x: x.idxmin(), f"not above {MIN_ESS:g}"),
-        "tail ESS": ("ess_tail", lambda x: x.idxmin(), f"not above {MIN_ESS:g}"),
-    }
-    for fault, (column, worst, limit) in limits.items():
+    for fault, (column, limit) in FAULTS.items():
         rows = table[status.str.contains(fault, regex=False) & ~status.isin([ONE_CHAIN, FEW_DRAWS])]
         if len(rows):
-            row = table.loc[worst(rows[column].fillna(np.inf if column == "r_hat" else -np.inf))]
-            value = f"{row[column]:.3f}" if column == "r_hat" else f"{row[column]:.0f}"
-            reasons.append(f"{fault} {limit} for {_of(len(rows), n)}; worst {row['quantity']}: {value}")
+            name, value = _worst(rows, column)
+            shown = f"{value:.3f}" if column == "r_hat" else f"{value:.0f}"
+            reasons.append(f"{fault} {limit} for {_of(len(rows), n)}; worst {name}: {shown}")
     return reasons
+
+
+def _worst(rows: pd.DataFrame, column: str) -> tuple[str, float]:
+    """Return the quantity with the largest R-hat or the smallest ESS; undefined counts as worst."""
+    values = rows[column].to_numpy(dtype=np.float64)
+    row = int(np.argmax(np.nan_to_num(values, nan=np.inf) if column == "r_hat" else -values))
+    return str(rows["quantity"].iloc[row]), float(values[row])
 
 
 def _sampler_reasons(divergent: int | None, energy: Floats, total: int) -> list[str]:
@@ -206,12 +212,12 @@ def _worst_first(bad: pd.DataFrame) -> pd.DataFrame:
     return bad.sort_values("r_hat", ascending=False, na_position="first", kind="stable")
 
 
-def _extreme(table: pd.DataFrame, column: str, *, largest: bool, digits: int) -> str:
-    values = table[column].dropna()
-    if not len(values):
+def _extreme(table: pd.DataFrame, column: str, *, digits: int) -> str:
+    known = table[table[column].notna()]
+    if not len(known):
         return "not available"
-    row = values.idxmax() if largest else values.idxmin()
-    return f"{values[row]:,.{digits}f} ({table.loc[row, 'quantity']})"
+    name, value = _worst(known, column)
+    return f"{value:,.{digits}f} ({name})"
 
 
 def _of(part: int, whole: int) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import xarray as xr
 
 from hmeta.core.errors import HmetaError
@@ -22,13 +21,16 @@ from hmeta.infer.data import model_data, model_shape
 from hmeta.infer.device import computing, find_device, keep_compiled
 from hmeta.infer.diagnose import diagnose
 from hmeta.infer.nuts import run_nuts
-from hmeta.infer.options import Progress, Report, SamplerOptions, silent
+from hmeta.infer.options import Report, SamplerOptions, silent
 from hmeta.infer.result import Parts, build_tree, describe_terms
 from hmeta.infer.run import Run
 from hmeta.spec import ModelSpec, choose_model, load_model, with_formulas
 from hmeta.spec import plan as make_plan
 from hmeta.spec.plan import ModelPlan
 from hmeta.trials import Validated, validate
+
+if TYPE_CHECKING:
+    from jaxlib._jax import Device
 
 BACKENDS = ("numpyro", "pymc")
 
@@ -134,13 +136,12 @@ def _model(
     return model if isinstance(model, ModelSpec) else load_model(model), columns or {}
 
 
-def _run(plan: ModelPlan, options: SamplerOptions, backend: str, device: jax.Device, progress: Report) -> Run:
+def _run(plan: ModelPlan, options: SamplerOptions, backend: str, device: Device, progress: Report) -> Run:
     if backend == "numpyro":
         return run_nuts(plan, options, device, progress)
     from hmeta.infer.pymc_run import run_pymc  # PyMC is optional
 
-    with computing(device):
-        return run_pymc(plan, options, progress)
+    return run_pymc(plan, options, device, progress)
 
 
 def _attributes(plan: ModelPlan, run: Run, options: SamplerOptions) -> dict[str, Any]:

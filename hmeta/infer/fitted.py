@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import UNIT_COLUMNS
+from hmeta.infer.evidence import observed_rows
 
 Floats = NDArray[np.float64]
 
@@ -39,17 +41,29 @@ class Fitted:
     attributes: Mapping[str, Any]
 
     @property
+    def names(self) -> list[str]:
+        """The factors of the cells."""
+        return [str(name) for name in self.factors.columns]
+
+    @property
     def flat(self) -> Floats:
         """The draws with chains side by side, (cell, sample)."""
         return self.draws.reshape(len(self.draws), -1)
 
-    def values(self, parameter: str) -> Floats | None:
-        """Return the draws of another parameter at the cells, (cell, chain, draw), or None where there is none."""
+    @cached_property
+    def ratio(self) -> tuple[Floats, Floats] | None:
+        """The draws of d and of meta_d at the cells, (cell, chain, draw); None where the fit lacks either."""
         posterior = self.tree["posterior"].to_dataset()
-        if parameter not in posterior or set(posterior[parameter].dims) != {"chain", "draw", "cell"}:
+        found = [posterior[n] for n in ("d", "meta_d") if n in posterior and "cell" in posterior[n].dims]
+        if len(found) < 2:
             return None
-        ordered = posterior[parameter].transpose("cell", "chain", "draw")
-        return np.asarray(ordered.values, dtype=np.float64)
+        d, meta_d = (np.asarray(v.transpose("cell", "chain", "draw").values, dtype=np.float64) for v in found)
+        return d, meta_d
+
+    @cached_property
+    def observed(self) -> pd.DataFrame | None:
+        """The counts stored with the fit, one row a (cell, outcome, confidence)."""
+        return observed_rows(self.tree, len(self.factors))
 
     @property
     def link(self) -> str:
@@ -130,13 +144,20 @@ def read_fit(tree: xr.DataTree, parameter: str = "M") -> Fitted:
             mend=did_you_mean(parameter, known),
         )
     draws = np.asarray(posterior[parameter].transpose("cell", "chain", "draw").values, dtype=np.float64)
-    return Fitted(tree, parameter, draws, cell_factors(posterior), _answers(posterior, len(draws)), _attributes(tree))
+    attributes = _attributes(tree)
+    factors = _in_the_users_words(cell_factors(posterior), json.loads(attributes.get("columns", "{}")))
+    return Fitted(tree, parameter, draws, factors, _answers(posterior, len(draws)), attributes)
 
 
 def cell_factors(posterior: xr.Dataset) -> pd.DataFrame:
     """Return the factors of the cells as a table, (cell, factor)."""
     names = [str(k) for k, v in posterior.coords.items() if v.dims == ("cell",) and k not in NOT_FACTORS]
     return pd.DataFrame({name: posterior[name].values for name in names}, index=range(posterior.sizes["cell"]))
+
+
+def _in_the_users_words(factors: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Name factors as the columns that they were read from, where that leaves them distinct."""
+    return factors.rename(columns={w: c for w, c in columns.items() if w in factors and c not in factors})
 
 
 def find_factor(fitted: Fitted, by: str) -> str:
@@ -151,7 +172,7 @@ def find_factor(fitted: Fitted, by: str) -> str:
     if found is not None:
         return found
     words = fitted.from_json("columns", {})
-    known = list(dict.fromkeys([*fitted.factors.columns, *(c for pair in words.items() for c in pair)]))
+    known = list(dict.fromkeys([*fitted.names, *(c for pair in words.items() for c in pair)]))
     raise DataError(
         f'"{by}" is not a factor of this fit',
         allowed=known or "none: this fit has a single cell",
@@ -163,7 +184,7 @@ def find_factor(fitted: Fitted, by: str) -> str:
 
 def default_unit(fitted: Fitted) -> str | None:
     """Return the factor that says who answered, or else the first that varies; None for a single cell."""
-    sizes = {name: fitted.factors[name].nunique() for name in fitted.factors if name != COUNT_OF_OPTIONS}
+    sizes = {name: fitted.factors[name].nunique() for name in fitted.names if name != COUNT_OF_OPTIONS}
     units = [name for name in UNIT_COLUMNS if sizes.get(name, 0) > 1]
     if units:
         return max(units, key=lambda name: sizes[name])

@@ -49,6 +49,32 @@ def interval_ends(draws: Floats, mass: float = MASS, kind: Kind = "eti") -> tupl
     return np.where(whole, lower, np.nan), np.where(whole, upper, np.nan)
 
 
+def describe_draws(draws: Floats, mass: float = MASS, kind: Kind = "eti") -> dict[str, Floats]:
+    """Return `median`, `sd`, `lower` and `upper` over the last axis; NaN where a draw is not finite.
+
+    Parameters
+    ----------
+    draws : (..., sample)
+    mass, kind
+        As for `interval_ends`.
+    """
+    lower, upper = interval_ends(draws, mass, kind)
+    whole = np.isfinite(draws).all(axis=-1)
+    filled = np.where(whole[..., None], draws, 0.0)
+    median, sd = np.median(filled, axis=-1), filled.std(axis=-1, ddof=1)
+    return {
+        "median": np.where(whole, median, np.nan),
+        "sd": np.where(whole, sd, np.nan),
+        "lower": lower,
+        "upper": upper,
+    }
+
+
+def share_of(hits: NDArray[np.bool_], draws: Floats) -> Floats:
+    """Return the share of draws that are hits, over the last axis; NaN where a draw is not finite."""
+    return np.where(np.isfinite(draws).all(axis=-1), hits.mean(axis=-1), np.nan)
+
+
 def check_interval(mass: Any, kind: Any) -> None:
     """Refuse a mass outside (0, 1) and an unknown kind of interval."""
     if isinstance(mass, bool) or not isinstance(mass, int | float) or not 0 < mass < 1:
@@ -56,7 +82,7 @@ def check_interval(mass: Any, kind: Any) -> None:
             "the mass of an interval is a share of the posterior",
             received=repr(mass),
             allowed="a number between 0 and 1, for example 0.94",
-            mend=f"write {mass / 100:g}" if isinstance(mass, int | float) and 1 < mass < 100 else None,
+            mend=f"write {mass / 100:g}" if isinstance(mass, int | float) and 50 <= mass < 100 else None,
         )
     if kind not in get_args(Kind):
         raise HmetaError(

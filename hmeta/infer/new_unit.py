@@ -48,7 +48,7 @@ def predict_new(fitted: Fitted, unit: str) -> NewUnit | str:
     drawn = [g for g in terms["groups"] if unit in g["factors"]]
     if not drawn:
         return f"{fitted.parameter} has no group term over {unit}, such as (1 | {unit})"
-    others = [name for name in fitted.factors if name != unit]
+    others = [name for name in fitted.names if name != unit]
     contexts, first, index = _contexts(fitted.factors, others)
     design = _design(fitted, "common")
     if design.shape[1] and not np.allclose(design, design[first][index]):
@@ -80,9 +80,9 @@ def _contexts(factors: pd.DataFrame, others: list[str]) -> tuple[pd.DataFrame, N
     """Return the distinct combinations of the other factors, a cell of each, and each cell's combination."""
     if not others:
         return pd.DataFrame(index=range(1)), np.zeros(1, dtype=np.int64), np.zeros(len(factors), dtype=np.int64)
-    codes = factors.groupby(others, sort=True, dropna=False).ngroup().to_numpy()
+    codes = np.asarray(factors.groupby(others, sort=True, dropna=False).ngroup(), dtype=np.int64)
     _, first = np.unique(codes, return_index=True)
-    return factors.iloc[first][others].reset_index(drop=True), first, codes
+    return factors.iloc[first][others].reset_index(drop=True), first.astype(np.int64), codes
 
 
 def _posterior(fitted: Fitted) -> xr.Dataset:
@@ -127,11 +127,16 @@ def _known_effects(fitted: Fitted, group: dict[str, Any], rows: pd.DataFrame) ->
     """Return the estimated effects at some rows, (row, coefficient, chain, draw)."""
     variable = _posterior(fitted)[group["effects"]]
     if len(group["coefficients"]) == 1 and variable.ndim == 3:
-        variable = variable.expand_dims("coefficient")
-    rest = next(str(d) for d in variable.dims if d not in ("chain", "draw", group["dim"]))
-    values = np.asarray(variable.transpose(group["dim"], rest, "chain", "draw").values, dtype=np.float64)
-    position = {str(label): i for i, label in enumerate(variable[group["dim"]].values)}
+        variable = variable.expand_dims("only_coefficient")
+    dim = _level_dim(variable)
+    rest = next(str(d) for d in variable.dims if d not in ("chain", "draw", dim))
+    values = np.asarray(variable.transpose(dim, rest, "chain", "draw").values, dtype=np.float64)
+    position = {str(label): i for i, label in enumerate(variable[dim].values)}
     return values[[position[label] for label in _labels(group, rows)]]
+
+
+def _level_dim(effects: xr.DataArray) -> str:
+    return next(str(d) for d in effects.dims if d not in ("chain", "draw") and not str(d).endswith("_coefficient"))
 
 
 def _new_effects(fitted: Fitted, group: dict[str, Any], rows: pd.DataFrame, unit: str) -> Floats:
@@ -140,7 +145,7 @@ def _new_effects(fitted: Fitted, group: dict[str, Any], rows: pd.DataFrame, unit
     posterior = _posterior(fitted)
     sd = _columns(posterior[group["sd"]])  # (coefficient, chain, draw)
     if group.get("zero_sum"):
-        sd = sd * np.sqrt(1.0 + 1.0 / posterior.sizes[group["dim"]])
+        sd = sd * np.sqrt(1.0 + 1.0 / posterior.sizes[_level_dim(posterior[group["effects"]])])
     rng = np.random.default_rng(stream(fitted.seed, f"new {unit}, {fitted.parameter}, {group['name']}"))
     effects = rng.standard_normal((len(keys), *sd.shape))
     if group.get("cor"):

@@ -19,16 +19,24 @@ FAMILIES: dict[str, Callable[..., dist.Distribution]] = {
     "normal": lambda loc, scale: dist.Normal(loc, scale),
     "student_t": lambda df, loc, scale: dist.StudentT(df, loc, scale),
     "half_normal": lambda scale: dist.HalfNormal(scale),
-    "half_student_t": lambda df, scale: dist.TruncatedDistribution(dist.StudentT(df, 0.0, scale), low=0.0),
+    "half_student_t": lambda df, scale: dist.FoldedDistribution(dist.StudentT(df, 0.0, scale)),
     "exponential": lambda rate: dist.Exponential(rate),
     "gamma": lambda concentration, rate: dist.Gamma(concentration, rate),
     "lognormal": lambda loc, scale: dist.LogNormal(loc, scale),
 }
 
 
+def _draw(name: str, distribution: dist.Distribution) -> Array:
+    return jnp.asarray(numpyro.sample(name, distribution))
+
+
+def _named(name: str, value: Array) -> Array:
+    return jnp.asarray(numpyro.deterministic(name, value))
+
+
 def _sample(name: str, prior: Prior, shape: tuple[int, ...]) -> Array:
     distribution = FAMILIES[prior.family](**prior.arguments)
-    return numpyro.sample(name, distribution.expand(shape).to_event(len(shape)))
+    return _draw(name, distribution.expand(shape).to_event(len(shape)))
 
 
 def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data, spread: sites.Spread) -> Array:
@@ -38,14 +46,14 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data, sprea
     if group.correlated:
         assert group.cor_prior is not None
         lkj = dist.LKJCholesky(k, group.cor_prior.arguments["eta"])
-        scale = sd[:, None] * numpyro.sample(sites.group_site(parameter, group, "cor"), lkj)
-        free = numpyro.sample(free_name, dist.Normal(0.0, 1.0).expand(shape).to_event(2))
+        scale = sd[:, None] * _draw(sites.group_site(parameter, group, "cor"), lkj)
+        free = _draw(free_name, dist.Normal(0.0, 1.0).expand(shape).to_event(2))
     else:
         weight = data.centring[sites.centring_key(parameter, group)]
         scale = sd ** (1.0 - weight)
-        free = numpyro.sample(free_name, dist.Normal(0.0, sd**weight).expand(shape).to_event(2))
+        free = _draw(free_name, dist.Normal(0.0, sd**weight).expand(shape).to_event(2))
     effects = sites.group_effects(jnp, group, free, scale, spread)
-    return numpyro.deterministic(sites.effects_name(parameter, group), effects)
+    return _named(sites.effects_name(parameter, group), effects)
 
 
 def _predictor(parameter: ParameterPlan, data: Data, spread: sites.Spread) -> Array:
@@ -64,15 +72,18 @@ def _predictor(parameter: ParameterPlan, data: Data, spread: sites.Spread) -> Ar
 def _log_gaps(plan: ModelPlan, data: Data) -> Array:
     criteria = plan.criteria
     location = data.log_gap_location + criteria.prior.arguments["loc"]
-    scale = criteria.prior.arguments["scale"]
     if not criteria.pooled:
-        return numpyro.sample("log_gap", dist.Normal(location, scale).to_event(1))
+        return _draw("log_gap", _located(criteria.prior, location))
     assert criteria.sd_prior is not None
     index, n_means = sites.pooled_gap_index(criteria)
     shared = jnp.zeros(n_means).at[index].set(location)  # ladders of one response have the same levels
-    mean = numpyro.sample("log_gap_mean", dist.Normal(shared, scale).to_event(1))
+    mean = _draw("log_gap_mean", _located(criteria.prior, shared))
     sd = _sample("log_gap_sd", criteria.sd_prior, ())
-    return numpyro.sample("log_gap", dist.Normal(mean[index], sd).to_event(1))
+    return _draw("log_gap", dist.Normal(mean[index], sd).to_event(1))
+
+
+def _located(prior: Prior, location: Array) -> dist.Distribution:
+    return FAMILIES[prior.family](**{**prior.arguments, "loc": location}).to_event(1)
 
 
 def build(plan: ModelPlan, shape: ModelShape, spread: sites.Spread = sites.spread) -> Callable[[Data], Any]:
@@ -82,13 +93,12 @@ def build(plan: ModelPlan, shape: ModelShape, spread: sites.Spread = sites.sprea
     """
 
     def model(data: Data) -> None:
-        units = {
-            name: numpyro.deterministic(name, _predictor(parameter, data, spread))
-            for name, parameter in plan.parameters.items()
-        }
+        units = {name: _named(name, _predictor(parameter, data, spread)) for name, parameter in plan.parameters.items()}
         edges = edges_from_log_gaps(_log_gaps(plan, data), data.gap_ladder, data.gap_step, shape.ladders)
-        numpyro.deterministic("edges", edges)
-        numpyro.factor("log_likelihood", log_likelihood(shape.likelihood, data.rows, cell_parameters(units, data), edges))
+        _named("edges", edges)
+        numpyro.factor(
+            "log_likelihood", log_likelihood(shape.likelihood, data.rows, cell_parameters(units, data), edges)
+        )
 
     return model
 

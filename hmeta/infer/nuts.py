@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,9 @@ from hmeta.infer.run import Run
 from hmeta.infer.target import Target
 from hmeta.infer.warm_start import WarmStart, warm_start
 from hmeta.spec.plan import ModelPlan
+
+if TYPE_CHECKING:
+    from jaxlib._jax import Device
 
 CHUNK = 25
 CONSTRAIN_BATCH = 250
@@ -54,14 +57,14 @@ class Programs(NamedTuple):
     advance: Callable[..., Any]
 
 
-def run_nuts(plan: ModelPlan, options: SamplerOptions, device: jax.Device, report: Report) -> Run:
+def run_nuts(plan: ModelPlan, options: SamplerOptions, device: Device, report: Report) -> Run:
     """Sample the posterior of a plan.
 
     Parameters
     ----------
     plan : ModelPlan
     options : SamplerOptions
-    device : jax.Device
+    device : Device
     report : callable
         Receives `Progress`, from the calling thread.
 
@@ -79,7 +82,7 @@ def run_nuts(plan: ModelPlan, options: SamplerOptions, device: jax.Device, repor
         traces = chains.run(report, began)
         sampled_at = time.perf_counter()
         report(Progress("finishing", elapsed_s=sampled_at - began))
-        draws = _constrained(warm, traces.position)
+        draws = _constrained(warm, np.asarray(traces.position))
     return Run(
         draws=draws,
         stats=_stats(traces),
@@ -123,7 +126,7 @@ def _programs(target: Target, options: SamplerOptions) -> Programs:
 class _Chains:
     """Chains in step with each other's reports."""
 
-    def __init__(self, warm: WarmStart, options: SamplerOptions, device: jax.Device) -> None:
+    def __init__(self, warm: WarmStart, options: SamplerOptions, device: Device) -> None:
         self.options, self.device = options, device
         self.arguments = (warm.target.data, warm.map_)
         self.method = "threads" if device.platform == "cpu" else "vectorised"
@@ -243,11 +246,11 @@ def _constrained(warm: WarmStart, positions: np.ndarray) -> dict[str, np.ndarray
 
 def _stats(traces: Trace) -> dict[str, np.ndarray]:
     return {
-        "diverging": traces.diverging.astype(bool),
-        "n_steps": traces.n_steps.astype(np.int64),
-        "acceptance_rate": traces.acceptance_rate,
-        "energy": traces.energy,
-        "lp": -traces.potential,
-        "tree_depth": np.ceil(np.log2(traces.n_steps + 1)).astype(np.int64),
-        "step_size": traces.step_size,
+        "diverging": np.asarray(traces.diverging, dtype=bool),
+        "n_steps": np.asarray(traces.n_steps, dtype=np.int64),
+        "acceptance_rate": np.asarray(traces.acceptance_rate),
+        "energy": np.asarray(traces.energy),
+        "lp": -np.asarray(traces.potential),
+        "tree_depth": np.ceil(np.log2(np.asarray(traces.n_steps) + 1)).astype(np.int64),
+        "step_size": np.asarray(traces.step_size),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,8 @@ MAX_POINTWISE = 40_000_000
 """Largest log-likelihood table that is kept, in numbers."""
 
 
-class RatingRows(NamedTuple):
+@dataclass(frozen=True)
+class RatingRows:
     """Reported rating counts: every (reporting cell, outcome with answers, level of its ladder)."""
 
     cell: Ints
@@ -67,7 +68,11 @@ def _pair_keys(data: Data) -> tuple[list[int], list[int]]:
 def pair_ladders(plan: ModelPlan, data: Data) -> Ints:
     """Return the ladder that each (cell, outcome) pair reads, (pair,)."""
     known = dict(
-        zip(zip(plan.rows.cell.tolist(), plan.rows.outcome.tolist(), strict=True), plan.rows.ladder.tolist(), strict=True)
+        zip(
+            zip(plan.rows.cell.tolist(), plan.rows.outcome.tolist(), strict=True),
+            plan.rows.ladder.tolist(),
+            strict=True,
+        )
     )
     return np.array([known[key] for key in zip(*_pair_keys(data), strict=True)], dtype=np.int64)
 
@@ -142,6 +147,7 @@ def prior_draws(
 
     keys = jax.random.split(key, PRIOR_DRAWS)
     parts = [
-        reporting.reduce(jax.tree.map(np.asarray, block(keys[i : i + BATCH], data))) for i in range(0, PRIOR_DRAWS, BATCH)
+        reporting.reduce(jax.tree.map(np.asarray, block(keys[i : i + BATCH], data)))
+        for i in range(0, PRIOR_DRAWS, BATCH)
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

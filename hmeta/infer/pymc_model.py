@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -28,6 +28,9 @@ from hmeta.infer.numpyro_model import cell_parameters
 from hmeta.sdt.derived import log_likelihood
 from hmeta.spec.plan import CriteriaPlan, Floats, GroupTerm, ModelPlan, ParameterPlan, Prior
 
+if TYPE_CHECKING:
+    from jaxlib._jax import Device
+
 Shape = tuple[int, ...]
 type Tensor = Any
 """A PyTensor variable; PyTensor's own annotations are too vague to be checked."""
@@ -44,7 +47,7 @@ FAMILIES: dict[str, Callable[..., Any]] = {
 
 
 @contextmanager
-def computing_everywhere(device: jax.Device) -> Iterator[None]:
+def computing_everywhere(device: Device) -> Iterator[None]:
     """Compute in float64 on a device in every thread: PyTensor and nutpie call JAX from threads of their own."""
     before = {name: getattr(jax.config, name) for name in ("jax_enable_x64", "jax_default_device")}
     jax.config.update("jax_enable_x64", True)
@@ -114,10 +117,8 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data) -> Te
     free_name, shape = sites.group_site(parameter, group, "free"), (sites.n_free(group), k)
     if group.correlated:
         assert group.cor_prior is not None
-        # A density over Cholesky factors of correlation matrices. The start spares PyMC from compiling a
-        # random draw for its shape alone.
         eta = group.cor_prior.arguments["eta"]
-        root = pm.LKJCorr(sites.group_site(parameter, group, "cor"), n=k, eta=eta, initval=np.eye(k))
+        root = pm.LKJCorr(sites.group_site(parameter, group, "cor"), n=k, eta=eta)  # a Cholesky factor
         scale = sd[:, None] * root
         free = pm.Normal(free_name, 0.0, 1.0, shape=shape)
     else:

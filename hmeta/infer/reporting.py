@@ -59,7 +59,7 @@ class Reporting:
         if not self.columns:
             return np.zeros(len(self.plan.cells), dtype=np.int64), pd.DataFrame(index=pd.RangeIndex(1))
         grouped = self.plan.cells.groupby(self.columns, sort=True, observed=True)
-        return grouped.ngroup().to_numpy(dtype=np.int64), grouped.size().reset_index()[self.columns]
+        return np.asarray(grouped.ngroup(), dtype=np.int64), grouped.size().reset_index()[self.columns]
 
     @property
     def of_cell(self) -> Ints:

@@ -56,7 +56,9 @@ def build_tree(parts: Parts, draws: Draws, stats: Draws) -> xr.DataTree:
     return xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
 
 
-def _draws_dataset(variables: Mapping[str, tuple[np.ndarray, tuple[str, ...]]], coords: Mapping[str, Any]) -> xr.Dataset:
+def _draws_dataset(
+    variables: Mapping[str, tuple[np.ndarray, tuple[str, ...]]], coords: Mapping[str, Any]
+) -> xr.Dataset:
     first = next(iter(variables.values()))[0]
     counted = {"chain": np.arange(first.shape[0]), "draw": np.arange(first.shape[1])}
     return xr.Dataset(
@@ -130,9 +132,7 @@ def _add_criteria(
     outcomes = ["+".join(OUTCOMES[plan.task][code] for code in codes) for codes in criteria.ladder_outcomes]
     values = [criteria.level_values[i][k + 1] for i, k in zip(ladder, step, strict=True)]
     group = [names[criteria.ladder_group[i]] for i in ladder]
-    coords["criterion"] = [
-        f"{g} | {outcomes[i]} | {v:g}" for g, i, v in zip(group, ladder, values, strict=True)
-    ]
+    coords["criterion"] = [f"{g} | {outcomes[i]} | {v:g}" for g, i, v in zip(group, ladder, values, strict=True)]
     coords["criterion_group"] = ("criterion", np.array(group, dtype=object))
     coords["criterion_outcomes"] = ("criterion", np.array([outcomes[i] for i in ladder], dtype=object))
     coords["criterion_level"] = ("criterion", np.array(values, dtype=float))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hmeta.infer.caveats import beside_ratio, list_flags
 from hmeta.infer.fitted import Fitted, default_unit, find_factor, level_labels, read_fit
-from hmeta.infer.intervals import MASS, Kind, check_interval, interval_ends
+from hmeta.infer.intervals import MASS, Kind, check_interval, describe_draws, share_of
 from hmeta.infer.mixing import measure_mixing
 from hmeta.infer.new_unit import NewUnit, predict_new, typical
 
@@ -70,7 +70,6 @@ def summarize(
     rows, notes = _rows(fitted, unit)
     draws = np.stack([row.draws for row in rows])
     flat = draws.reshape(len(rows), -1)
-    lower, upper = interval_ends(flat, interval, kind)
     frame = pd.DataFrame(
         {
             "kind": [row.kind for row in rows],
@@ -78,11 +77,8 @@ def summarize(
             "estimand": [row.estimand for row in rows],
             "n_cells": [len(row.cells) for row in rows],
             "n_answers": [int(fitted.n_answers[row.cells].sum()) for row in rows],
-            "median": np.median(flat, axis=1),
-            "sd": flat.std(axis=1, ddof=1),
-            "lower": lower,
-            "upper": upper,
-            "p_below_zero": (flat < 0).mean(axis=1),
+            **describe_draws(flat, interval, kind),
+            "p_below_zero": share_of(flat < 0, flat),
         }
     )
     if parameter == "M":
@@ -92,7 +88,7 @@ def summarize(
     frame = frame.assign(**measure_mixing(draws)._asdict())
     one = len(fitted.factors) == 1
     frame["flags"] = [list_flags(fitted, r.draws, r.cells, unit=one or r.kind == LEVEL) for r in rows]
-    frame.attrs = _attributes(fitted, unit, notes) | {"interval": interval, "kind": kind}
+    frame.attrs.update(_attributes(fitted, unit, notes), interval=interval, kind=kind)
     return frame
 
 
@@ -100,8 +96,8 @@ def _rows(fitted: Fitted, unit: str | None) -> tuple[list[Row], list[str]]:
     n_cells = len(fitted.factors)
     everything = np.arange(n_cells)
     if unit is None:
-        return [Row(OVERALL, "all answers", "the one cell", fitted.draws.mean(axis=0), everything)], []
-    others = [name for name in fitted.factors if name != unit and fitted.factors[name].nunique() > 1]
+        return [Row(OVERALL, "all answers", "the only cell", fitted.draws.mean(axis=0), everything)], []
+    others = [name for name in fitted.names if name != unit and fitted.factors[name].nunique() > 1]
     over = f"average over observed {' × '.join(others)}" if others else "observed"
     values, cells_of = _levels(fitted.factors[unit])
     rows = [
@@ -110,19 +106,23 @@ def _rows(fitted: Fitted, unit: str | None) -> tuple[list[Row], list[str]]:
     ]
     observed = " × ".join([unit, *others])
     overall = f"average over observed {observed} ({n_cells} cells)"
-    rows.append(Row(OVERALL, f"all {len(values)} of {unit}", overall, fitted.draws.mean(axis=0), everything))
+    rows.append(Row(OVERALL, f"average of all {len(values)}", overall, fitted.draws.mean(axis=0), everything))
     centre = typical(fitted) if fitted.link == "log" else None
     if centre is not None:
         rows.append(Row(TYPICAL, f"typical {unit}", "all group effects at 0", centre, everything[:0]))
-    predicted = predict_new(fitted, unit)
-    if isinstance(predicted, str):
+    predicted, who = predict_new(fitted, unit), default_unit(fitted)
+    if not isinstance(predicted, str):
+        return rows + _predictions(fitted, unit, predicted), []
+    by_level = predict_new(fitted, who) if who is not None and who != unit else predicted
+    if isinstance(by_level, str):
         return rows, [f"no prediction for a new {unit}: {predicted}"]
-    return rows + _predictions(fitted, unit, predicted), []
+    return rows + _predictions(fitted, str(who), by_level, by=unit), []
 
 
-def _predictions(fitted: Fitted, unit: str, predicted: NewUnit) -> list[Row]:
-    """Return the prediction for a new unit, one for each level of a factor that differs between units only."""
-    between = [f for f in predicted.contexts if _between(fitted.factors, unit, str(f))]
+def _predictions(fitted: Fitted, unit: str, predicted: NewUnit, by: str | None = None) -> list[Row]:
+    """Return the prediction for a new unit: one a level of `by`, or of a factor that differs between units only."""
+    names = [str(f) for f in predicted.contexts]
+    between = [by] if by is not None else [f for f in names if _between(fitted.factors, unit, f)]
     none = np.arange(0)
     if len(between) == 1:
         values, contexts_of = _levels(predicted.contexts[between[0]])
@@ -132,8 +132,8 @@ def _predictions(fitted: Fitted, unit: str, predicted: NewUnit) -> list[Row]:
                 level_labels(values), [predicted.draws[c].mean(axis=0) for c in contexts_of], strict=True
             )
         ]
-    others = [f for f in predicted.contexts if predicted.contexts[f].nunique() > 1]
-    over = f", average over observed {' × '.join(map(str, others))}" if others else ""
+    others = [f for f in names if predicted.contexts[f].nunique() > 1]
+    over = f", average over observed {' × '.join(others)}" if others else ""
     return [Row(NEW, f"new {unit}", f"prediction for a new {unit}{over}", predicted.draws.mean(axis=0), none)]
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from hmeta.infer.fitted import level_labels, read_fit
-from hmeta.infer.intervals import MASS, Kind, check_interval, interval_ends
+from hmeta.infer.intervals import MASS, Kind, check_interval, describe_draws, share_of
 from hmeta.infer.mixing import measure_mixing
 
 Floats = NDArray[np.float64]
@@ -46,11 +46,10 @@ def summarize_terms(
         return pd.DataFrame()
     draws = np.stack(blocks)
     flat = draws.reshape(len(draws), -1)
-    lower, upper = interval_ends(flat, interval, kind)
-    spread = {"median": np.median(flat, axis=1), "sd": flat.std(axis=1, ddof=1), "lower": lower, "upper": upper}
-    frame = pd.DataFrame({"term": names, **spread, "p_below_zero": (flat < 0).mean(axis=1)})
+    spread = describe_draws(flat, interval, kind)
+    frame = pd.DataFrame({"term": names, **spread, "p_below_zero": share_of(flat < 0, flat)})
     frame = frame.assign(**measure_mixing(draws)._asdict())
-    frame.attrs = {"parameter": parameter, "link": fitted.link, "interval": interval, "kind": kind}
+    frame.attrs.update(parameter=parameter, link=fitted.link, interval=interval, kind=kind)
     return frame
 
 

@@ -30,6 +30,10 @@ def _local_spread(xp: sites.ArrayModule, free: Array, n_levels: int) -> Array:
     return jax.lax.stop_gradient(sites.spread(xp, here, n_levels)) + moved
 
 
+def _energy(model: Any, data: Data, values: dict[str, Array]) -> Array:
+    return jnp.asarray(potential_energy(model, (data,), {}, values))
+
+
 @dataclass(frozen=True)
 class Target:
     """Negative log posterior density over flat unconstrained vectors, (free,).
@@ -75,11 +79,11 @@ class Target:
 
     def potential(self, position: Array, data: Data) -> Array:
         """Return minus the log density at a flat position."""
-        return potential_energy(self._model, (data,), {}, self.unravel(position))
+        return _energy(self._model, data, self.unravel(position))
 
     def local_potential(self, position: Array, data: Data) -> Array:
         """Return `potential` in value, with sparse curvature (see `_local_spread`)."""
-        return potential_energy(self._local_model, (data,), {}, self.unravel(position))
+        return _energy(self._local_model, data, self.unravel(position))
 
     def constrain(self, position: Array, data: Data) -> dict[str, Array]:
         """Return every site, and deterministic quantities, at a flat position."""

@@ -72,13 +72,13 @@ class _Search:
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the position and the variance of each number there."""
-        position = self._start()
+        position = self._mode(self._start())
+        variance = self._variance(position)
         for _ in range(EM_STEPS):
-            position = self._mode(position)
-            variance = self._variance(position)
             moved = self._move_sds(position, variance)
             change = np.max(np.abs((moved - position)[self.held]), initial=0.0)
-            position = moved
+            position = self._mode(moved)
+            variance = self._variance(position)
             if change < SETTLED:
                 break
         return position, variance
@@ -92,7 +92,7 @@ class _Search:
             for group in parameter.groups:
                 values[sites.group_site(parameter, group, "sd")] += np.log(_typical_sd(group.sd_prior))
         if "log_gap_mean" in values:
-            index, n_means = sites.pooled_gap_index(self.target.plan.criteria)
+            index, _ = sites.pooled_gap_index(self.target.plan.criteria)
             values["log_gap_mean"][index] = values["log_gap"]
             values["log_gap_sd"] += np.log(0.5)
         position = np.zeros(self.target.size)
@@ -115,7 +115,8 @@ class _Search:
         held = self.held[self.blocks.border]
         arrow.border[held] = 0.0
         arrow.border[:, held] = 0.0
-        arrow.coupling[:, :, held] = 0.0
+        for coupling in arrow.coupling:
+            coupling[:, :, held] = 0.0
         return whitening.variances(whitening.whiten(self.target, arrow, position, self.blocks))
 
     def _move_sds(self, position: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ The curvature is taken in the arrow form of `blocks`; one pass costs far less th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,28 +24,33 @@ negative curvature of a standard deviation away from its mode."""
 
 PROBE_BATCH = 16
 
+BUCKET_RATIO = 1.5
+"""Blocks share a bucket when the largest is at most this many times the smallest."""
+
 
 class Whitening(NamedTuple):
     """The map y -> position; a pytree.
 
+    Blocks of like size share an array, a *bucket*, padded to the bucket's largest.
+
     Attributes
     ----------
     centre : (number,)
-    block_members : (block, place)
+    members : tuple of (block, place)
         Flat positions, padded with `number`.
-    block_root : (block, place, place)
-    block_shift : (block, place, border)
+    roots : tuple of (block, place, place)
+    shifts : tuple of (block, place, border)
         How a block's conditional mode moves with the border.
     border : (border,)
     border_root : (border, border)
     order : (number,)
-        Where each flat position stands in (blocks, border) laid end to end.
+        Where each flat position stands in (buckets, border) laid end to end.
     """
 
     centre: Array
-    block_members: Array
-    block_root: Array
-    block_shift: Array
+    members: tuple[Array, ...]
+    roots: tuple[Array, ...]
+    shifts: tuple[Array, ...]
     border: Array
     border_root: Array
     order: Array
@@ -55,26 +60,34 @@ def apply(map_: Whitening, y: Array) -> Array:
     """Return the flat position of a whitened vector, (number,)."""
     padded = jnp.append(y, 0.0)
     border = map_.border_root @ y[map_.border]
-    inside = jnp.einsum("bpq,bq->bp", map_.block_root, padded[map_.block_members])
-    inside = inside + jnp.einsum("bps,s->bp", map_.block_shift, border)
-    return map_.centre + jnp.concatenate([inside.ravel(), border])[map_.order]
+    inside = [
+        (jnp.einsum("bpq,bq->bp", root, padded[members]) + shift @ border).ravel()
+        for members, root, shift in zip(map_.members, map_.roots, map_.shifts, strict=True)
+    ]
+    return map_.centre + jnp.concatenate([*inside, border])[map_.order]
 
 
 class Curvature(NamedTuple):
     """The arrow: diagonal blocks, their coupling to the border, and the border."""
 
-    inside: np.ndarray  # (block, place, place)
-    coupling: np.ndarray  # (block, place, border)
+    inside: tuple[np.ndarray, ...]  # each (block, place, place)
+    coupling: tuple[np.ndarray, ...]  # each (block, place, border)
     border: np.ndarray  # (border, border)
 
 
-def padded_members(blocks: Blocks, size: int) -> np.ndarray:
-    """Return the members of all blocks, (block, place), padded with `size`."""
-    longest = max((len(m) for m in blocks.members), default=0)
-    padded = np.full((len(blocks.members), longest), size, dtype=np.int64)
-    for row, members in zip(padded, blocks.members, strict=True):
-        row[: len(members)] = members
-    return padded
+def bucket_members(blocks: Blocks, size: int) -> list[np.ndarray]:
+    """Return the members of all blocks in buckets of like size, each (block, place), padded with `size`."""
+    ordered = sorted(blocks.members, key=len)
+    buckets = []
+    while ordered:
+        longest = len(ordered[-1])
+        alike = [m for m in ordered if len(m) > longest / BUCKET_RATIO]
+        ordered = ordered[: len(ordered) - len(alike)]
+        bucket = np.full((len(alike), longest), size, dtype=np.int64)
+        for row, members in zip(bucket, alike, strict=True):
+            row[: len(members)] = members
+        buckets.append(bucket)
+    return buckets
 
 
 def curvature(target: Target, products: Products, position: np.ndarray, blocks: Blocks) -> Curvature:
@@ -92,20 +105,25 @@ def curvature(target: Target, products: Products, position: np.ndarray, blocks: 
     -----
     Numbers of different blocks do not interact, so that one product serves the same place of all.
     """
-    members = padded_members(blocks, target.size)
-    n_places, n_border = members.shape[1], len(blocks.border)
+    buckets = bucket_members(blocks, target.size)
+    n_places, n_border = max((b.shape[1] for b in buckets), default=0), len(blocks.border)
     directions = np.zeros((n_places + n_border, target.size + 1))
-    directions[np.arange(n_places)[None, :], members] = 1.0
+    for members in buckets:
+        directions[np.arange(members.shape[1])[None, :], members] = 1.0
     directions[n_places + np.arange(n_border), blocks.border] = 1.0
-    result = np.asarray(products.local(position, directions[:, :-1], target.data))
+    result = np.asarray(products.local(jnp.asarray(position), jnp.asarray(directions[:, :-1]), target.data))
     result = np.pad(result, ((0, 0), (0, 1)))
-    inside = np.moveaxis(result[:n_places][:, members], 0, 2)  # (block, place, place of the probe)
-    coupling = np.moveaxis(result[n_places:][:, members], 0, 2)
-    padding = members == target.size
-    inside[padding] = 0.0
-    inside[np.broadcast_to(padding[:, None, :], inside.shape)] = 0.0
-    inside[:, np.arange(n_places), np.arange(n_places)] += padding
+    inside = tuple(_without_padding(result[: m.shape[1]][:, m], m == target.size) for m in buckets)
+    coupling = tuple(np.moveaxis(result[n_places:][:, m], 0, 2) for m in buckets)
     return Curvature(inside, coupling, result[n_places:][:, blocks.border])
+
+
+def _without_padding(probed: np.ndarray, padding: np.ndarray) -> np.ndarray:
+    """Return (probe, block, place) as (block, place, place), with the identity where places are padding."""
+    inside = np.moveaxis(probed, 0, 2).copy()
+    either = padding[:, :, None] | padding[:, None, :]
+    inside[either] = np.broadcast_to(np.eye(padding.shape[1]), inside.shape)[either]
+    return inside
 
 
 class Products(NamedTuple):
@@ -139,10 +157,12 @@ def _product(potential: Callable[[Array, Data], Array]) -> Callable[[Array, Arra
 
 def whiten(target: Target, arrow: Curvature, centre: np.ndarray, blocks: Blocks) -> Whitening:
     """Return the map that whitens a normal density with this curvature around `centre`."""
-    inside_root = _inverse_root(arrow.inside)
-    shift = -(inside_root @ inside_root) @ arrow.coupling
-    schur = arrow.border + np.einsum("bps,bpt->st", arrow.coupling, shift)
-    return _assemble(target, blocks, centre, (inside_root, shift, _inverse_root(schur)))
+    roots = tuple(_inverse_root(inside) for inside in arrow.inside)
+    shifts = tuple(-(root @ root) @ coupling for root, coupling in zip(roots, arrow.coupling, strict=True))
+    schur = arrow.border.copy()
+    for coupling, shift in zip(arrow.coupling, shifts, strict=True):
+        schur += np.einsum("bps,bpt->st", coupling, shift)
+    return _assemble(target, blocks, centre, (roots, shifts, _inverse_root(schur)))
 
 
 def refine(target: Target, products: Products, rough: Whitening, blocks: Blocks) -> Whitening:
@@ -151,12 +171,12 @@ def refine(target: Target, products: Products, rough: Whitening, blocks: Blocks)
     How the blocks' joint mode follows the border is solved with the full curvature, by conjugate
     gradients that the rough map preconditions; only the blocks' own roots stay approximate.
     """
-    centre = np.asarray(rough.centre)
-    members, root = np.asarray(rough.block_members), np.asarray(rough.block_root)
+    centre, roots = np.asarray(rough.centre), [np.asarray(root) for root in rough.roots]
+    buckets = bucket_members(blocks, target.size)
     inside = np.concatenate(blocks.members) if blocks.members else np.array([], dtype=np.int64)
 
     def times(directions: np.ndarray) -> np.ndarray:
-        return np.asarray(products.full(centre, directions, target.data))
+        return np.asarray(products.full(jnp.asarray(centre), jnp.asarray(directions), target.data))
 
     def curvature_inside(x: np.ndarray) -> np.ndarray:
         direction = np.zeros((1, target.size))
@@ -166,43 +186,58 @@ def refine(target: Target, products: Products, rough: Whitening, blocks: Blocks)
     def precondition(x: np.ndarray) -> np.ndarray:
         padded = np.zeros(target.size + 1)
         padded[inside] = x
-        twice = np.einsum("bpq,bq->bp", root, np.einsum("bpq,bq->bp", root, padded[members]))
-        padded[members] = twice
+        for members, root in zip(buckets, roots, strict=True):
+            once = np.einsum("bpq,bq->bp", root, padded[members])
+            padded[members] = np.einsum("bpq,bq->bp", root, once)
+            padded[-1] = 0.0
         return padded[inside]
 
     sides = np.zeros((len(blocks.border), target.size))
     sides[np.arange(len(blocks.border)), blocks.border] = 1.0
     columns = times(sides)
     shape = (len(inside), len(inside))
-    operator = scipy.sparse.linalg.LinearOperator(shape, curvature_inside, dtype=float)
-    preconditioner = scipy.sparse.linalg.LinearOperator(shape, precondition, dtype=float)
+    operator: Any = scipy.sparse.linalg.LinearOperator(shape, matvec=curvature_inside, dtype=np.float64)  # pyright: ignore[reportCallIssue]
+    preconditioner: Any = scipy.sparse.linalg.LinearOperator(shape, matvec=precondition, dtype=np.float64)  # pyright: ignore[reportCallIssue]
     follow = np.zeros((target.size + 1, len(blocks.border)))
     for column, coupling in enumerate(columns[:, inside]):
         solution, _ = scipy.sparse.linalg.cg(operator, -coupling, M=preconditioner, rtol=1e-4, maxiter=50)
         follow[inside, column] = solution
     schur = columns[:, blocks.border] + columns[:, inside] @ follow[inside]
-    return _assemble(target, blocks, centre, (root, follow[members], _inverse_root(schur)))
+    shifts = tuple(follow[members] for members in buckets)
+    return _assemble(target, blocks, centre, (tuple(roots), shifts, _inverse_root(schur)))
 
 
-def _assemble(
-    target: Target, blocks: Blocks, centre: np.ndarray, parts: tuple[np.ndarray, np.ndarray, np.ndarray]
-) -> Whitening:
-    members = padded_members(blocks, target.size)
-    inside_root, shift, border_root = parts
-    flat = np.concatenate([members.ravel(), blocks.border])
+Parts = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]
+
+
+def _assemble(target: Target, blocks: Blocks, centre: np.ndarray, parts: Parts) -> Whitening:
+    buckets = bucket_members(blocks, target.size)
+    roots, shifts, border_root = parts
+    flat = np.concatenate([*(members.ravel() for members in buckets), blocks.border])
     order = np.zeros(target.size, dtype=np.int64)
     real = flat < target.size
     order[flat[real]] = np.flatnonzero(real)
-    return Whitening(*(jnp.asarray(a) for a in (centre, members, inside_root, shift, blocks.border, border_root, order)))
+    return Whitening(
+        centre=jnp.asarray(centre),
+        members=tuple(jnp.asarray(members) for members in buckets),
+        roots=tuple(jnp.asarray(root) for root in roots),
+        shifts=tuple(jnp.asarray(shift) for shift in shifts),
+        border=jnp.asarray(blocks.border),
+        border_root=jnp.asarray(border_root),
+        order=jnp.asarray(order),
+    )
 
 
 def variances(map_: Whitening) -> np.ndarray:
     """Return the variance of each number under the normal density of the map, (number,)."""
     border = np.asarray(map_.border_root)
     border_covariance = border @ border
-    root, shift = np.asarray(map_.block_root), np.asarray(map_.block_shift)
-    inside = np.einsum("bpq,bpq->bp", root, root) + np.einsum("bps,st,bpt->bp", shift, border_covariance, shift)
-    return np.concatenate([inside.ravel(), np.diag(border_covariance)])[np.asarray(map_.order)]
+    found = []
+    for root, shift in zip(map_.roots, map_.shifts, strict=True):
+        own, follow = np.asarray(root), np.asarray(shift)
+        followed = np.einsum("bps,st,bpt->bp", follow, border_covariance, follow)
+        found.append((np.einsum("bpq,bpq->bp", own, own) + followed).ravel())
+    return np.concatenate([*found, np.diag(border_covariance)])[np.asarray(map_.order)]
 
 
 def _inverse_root(matrix: np.ndarray) -> np.ndarray:

@@ -55,13 +55,16 @@ def likelihood(*, noise: str = "normal", meta_c: str = "absolute") -> Likelihood
         unit = standardise(jnp.ones_like(at_centre), outcome, jnp.zeros_like(at_centre), params)
         return at_centre, unit, form.log_tail(at_centre, outcome % 2 == 1)
 
-    def log_rating(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
-        at_centre, unit, log_norm = pieces
-        is_r1 = outcome % 2 == 1
-        side = jnp.where(is_r1, unit, -unit)
-        top = jnp.isinf(hi)
-        near, far = at_centre + side * lo, at_centre + side * jnp.where(top, lo + 1.0, hi)
-        between = form.log_interval(jnp.where(is_r1, near, far), jnp.where(is_r1, far, near))
-        return jnp.where(top, form.log_tail(near, is_r1), between) - log_norm
+    def evidence(outcome: Array, y: Array, pieces: Pieces) -> Array:
+        at_centre, unit, _ = pieces
+        return at_centre + jnp.where(outcome % 2 == 1, unit, -unit) * y
 
-    return Likelihood(NAME, "binary", ("d", "c", "meta_d", "sd_ratio"), 4, log_outcome, prepare, log_rating)
+    def log_between(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+        is_r1, near, far = outcome % 2 == 1, evidence(outcome, lo, pieces), evidence(outcome, hi, pieces)
+        return form.log_interval(jnp.where(is_r1, near, far), jnp.where(is_r1, far, near)) - pieces[2]
+
+    def log_above(outcome: Array, lo: Array, pieces: Pieces) -> Array:
+        return form.log_tail(evidence(outcome, lo, pieces), outcome % 2 == 1) - pieces[2]
+
+    names = ("d", "c", "meta_d", "sd_ratio")
+    return Likelihood(NAME, "binary", names, 4, log_outcome, prepare, log_between, log_above)

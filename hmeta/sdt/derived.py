@@ -22,22 +22,23 @@ class Rows(NamedTuple):
     Attributes
     ----------
     pair_cell, pair_outcome, pair_count : (pair,)
-    row_pair : (row,)
-        Which pair.
-    row_lo, row_hi : (row,)
-        Positions in the flattened ``(ladder, level)`` edges; `row_hi` is unused for the top level.
-    row_top : (row,) bool
-    row_count : (row,)
+    between_pair, between_lo, between_hi, between_count : (row,)
+        Ratings below the top level: which pair, and where its two edges stand in the flattened
+        ``(ladder, level)`` edges.
+    above_pair, above_lo, above_count : (row,)
+        Ratings of the top level, which has no upper edge.
     """
 
     pair_cell: Array
     pair_outcome: Array
     pair_count: Array
-    row_pair: Array
-    row_lo: Array
-    row_hi: Array
-    row_top: Array
-    row_count: Array
+    between_pair: Array
+    between_lo: Array
+    between_hi: Array
+    between_count: Array
+    above_pair: Array
+    above_lo: Array
+    above_count: Array
 
 
 def edges_from_log_gaps(log_gap: Array, ladder: Array, step: Array, shape: tuple[int, int]) -> Array:
@@ -59,17 +60,24 @@ def _take(parameters: Parameters, cell: Array) -> dict[str, Array]:
     return {name: value[cell] for name, value in parameters.items()}
 
 
-def _log_probabilities(
-    likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array
-) -> tuple[Array, Array]:
-    """Return log P(outcome) of pairs and log P(level | outcome) of rows."""
-    here = _take(parameters, rows.pair_cell)
-    outcome = likelihood.log_outcome(rows.pair_outcome, here)
+class _LogProbabilities(NamedTuple):
+    outcome: Array  # (pair,)
+    between: Array  # (row,)
+    above: Array  # (row,)
+
+
+def _log_probabilities(likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array) -> _LogProbabilities:
+    here, flat = _take(parameters, rows.pair_cell), edges.ravel()
     pieces = likelihood.prepare(rows.pair_outcome, here)
-    flat = edges.ravel()
-    lo, hi = flat[rows.row_lo], jnp.where(rows.row_top, jnp.inf, flat[rows.row_hi])
-    gathered = tuple(piece[rows.row_pair] for piece in pieces)
-    return outcome, likelihood.log_rating_of(rows.pair_outcome[rows.row_pair], lo, hi, gathered)
+
+    def of(pair: Array) -> tuple[Array, tuple[Array, ...]]:
+        return rows.pair_outcome[pair], tuple(piece[pair] for piece in pieces)
+
+    outcome, at = of(rows.between_pair)
+    between = likelihood.log_between(outcome, flat[rows.between_lo], flat[rows.between_hi], at)
+    outcome, at = of(rows.above_pair)
+    above = likelihood.log_above(outcome, flat[rows.above_lo], at)
+    return _LogProbabilities(likelihood.log_outcome(rows.pair_outcome, here), between, above)
 
 
 def log_likelihood(likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array) -> Array:
@@ -82,17 +90,19 @@ def log_likelihood(likelihood: Likelihood, rows: Rows, parameters: Parameters, e
     parameters : mapping of str to (cell,) arrays
     edges : (ladder, level)
     """
-    outcome, rating = _log_probabilities(likelihood, rows, parameters, edges)
-    return jnp.vdot(rows.pair_count, outcome) + jnp.vdot(rows.row_count, rating)
+    p = _log_probabilities(likelihood, rows, parameters, edges)
+    ratings = jnp.vdot(rows.between_count, p.between) + jnp.vdot(rows.above_count, p.above)
+    return jnp.vdot(rows.pair_count, p.outcome) + ratings
 
 
 def pointwise_log_likelihood(
     likelihood: Likelihood, rows: Rows, parameters: Parameters, edges: Array, n_cells: int
 ) -> Array:
     """Return the log likelihood of each cell, (cell,)."""
-    outcome, rating = _log_probabilities(likelihood, rows, parameters, edges)
-    total = jnp.zeros(n_cells).at[rows.pair_cell].add(rows.pair_count * outcome)
-    return total.at[rows.pair_cell[rows.row_pair]].add(rows.row_count * rating)
+    p = _log_probabilities(likelihood, rows, parameters, edges)
+    total = jnp.zeros(n_cells).at[rows.pair_cell].add(rows.pair_count * p.outcome)
+    total = total.at[rows.pair_cell[rows.between_pair]].add(rows.between_count * p.between)
+    return total.at[rows.pair_cell[rows.above_pair]].add(rows.above_count * p.above)
 
 
 def rating_probabilities(

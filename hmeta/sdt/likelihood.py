@@ -1,8 +1,8 @@
 """What every likelihood shares: one type, one lookup, and all that can be derived from it.
 
-A likelihood gives log P(outcome) and log P(lo < y <= hi | outcome) for the confidence variable y >= 0,
-elementwise; `prepare` computes what depends on the cell and outcome alone, so that it is computed once
-and gathered to the rating levels.
+A likelihood gives log P(outcome), log P(lo < y <= hi | outcome) and log P(y > lo | outcome) for the
+confidence variable y >= 0, elementwise; `prepare` computes what depends on the cell and outcome alone,
+so that it is computed once and gathered to the rating levels.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 from jax import Array
 
 from hmeta.core.registry import modules_in
@@ -33,8 +34,10 @@ class Likelihood:
         ``(outcome, params) -> log P(outcome)``, given the stimulus for `binary`.
     prepare : callable
         ``(outcome, params) -> pieces``, what ratings need of one cell and outcome.
-    log_rating_of : callable
-        ``(outcome, lo, hi, pieces) -> log P(lo < y <= hi | outcome)``; `hi` may be infinite.
+    log_between : callable
+        ``(outcome, lo, hi, pieces) -> log P(lo < y <= hi | outcome)`` for finite `hi`.
+    log_above : callable
+        ``(outcome, lo, pieces) -> log P(y > lo | outcome)``.
     """
 
     name: str
@@ -43,7 +46,14 @@ class Likelihood:
     n_outcomes: int
     log_outcome: Callable[[Array, Parameters], Array]
     prepare: Callable[[Array, Parameters], Pieces]
-    log_rating_of: Callable[[Array, Array, Array, Pieces], Array]
+    log_between: Callable[[Array, Array, Array, Pieces], Array]
+    log_above: Callable[[Array, Array, Pieces], Array]
+
+    def log_rating_of(self, outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+        """Return log P(lo < y <= hi | outcome); `hi` may be infinite."""
+        top = jnp.isinf(hi)  # masked before the function, so that gradients stay finite
+        between = self.log_between(outcome, lo, jnp.where(top, lo + 1.0, hi), pieces)
+        return jnp.where(top, self.log_above(outcome, lo, pieces), between)
 
     def log_rating(self, outcome: Array, lo: Array, hi: Array, params: Parameters) -> Array:
         """Return log P(lo < y <= hi | outcome)."""

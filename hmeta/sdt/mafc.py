@@ -59,12 +59,14 @@ def _gumbel() -> Likelihood:
         shift = jnp.where(outcome == 1, jnp.log(params["n_options"] - 1.0) - meta_d, shift_wrong)
         return shift, softplus(shift)
 
-    def log_rating(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+    def log_above(outcome: Array, lo: Array, pieces: Pieces) -> Array:
         del outcome  # already in the pieces
         shift, log_norm = pieces
-        top = jnp.isinf(hi)
-        hi = jnp.where(top, lo + 1.0, hi)
-        between = hi + jnp.log(-jnp.expm1(lo - hi)) + shift - softplus(hi + shift)
-        return log_norm - softplus(lo + shift) + jnp.where(top, 0.0, between)
+        return log_norm - softplus(lo + shift)
 
-    return Likelihood(NAME, "mafc", ("d", "meta_d", "n_options"), 2, log_outcome, prepare, log_rating)
+    def log_between(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+        shift, _ = pieces
+        step = hi + jnp.log(-jnp.expm1(lo - hi))  # log(e^hi - e^lo)
+        return log_above(outcome, lo, pieces) + step + shift - softplus(hi + shift)
+
+    return Likelihood(NAME, "mafc", ("d", "meta_d", "n_options"), 2, log_outcome, prepare, log_between, log_above)

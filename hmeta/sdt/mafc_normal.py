@@ -32,8 +32,8 @@ HALF_WIDTH = 8.5
 NEWTON_STEPS = 8
 
 V_AXIS = Axis(-45.0, 15.0, 4801)
-T_AXIS = Axis(0.0, 32.0, 801)
-MU_AXIS = Axis(-6.0, 11.0, 426)
+T_AXIS = Axis(0.0, 32.0, 534)
+MU_AXIS = Axis(-6.0, 11.0, 284)
 
 
 class Tails(NamedTuple):
@@ -143,17 +143,23 @@ def gap_rule(tails: Tails) -> Likelihood:
         meta_d, m = params["meta_d"], params["n_options"]
         return meta_d, m, _log_tail(tails, outcome, jnp.zeros_like(meta_d), meta_d, m)
 
-    def log_rating(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
-        meta_d, m, log_norm = pieces
-        top = jnp.isinf(hi)
-        above_lo = _log_tail(tails, outcome, lo, meta_d, m)
-        above_hi = _log_tail(tails, outcome, jnp.where(top, lo + 1.0, hi), meta_d, m)
-        return jnp.where(top, above_lo, log_diff_exp(above_lo, above_hi)) - log_norm
+    def log_tail(outcome: Array, t: Array, pieces: Pieces) -> Array:
+        meta_d, m, _ = pieces
+        return _log_tail(tails, outcome, t, meta_d, m)
 
-    return Likelihood("mafc", "mafc", ("d", "meta_d", "n_options"), 2, _log_outcome(tails), prepare, log_rating)
+    def log_between(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+        return log_diff_exp(log_tail(outcome, lo, pieces), log_tail(outcome, hi, pieces)) - pieces[2]
+
+    def log_above(outcome: Array, lo: Array, pieces: Pieces) -> Array:
+        return log_tail(outcome, lo, pieces) - pieces[2]
+
+    names = ("d", "meta_d", "n_options")
+    return Likelihood("mafc", "mafc", names, 2, _log_outcome(tails), prepare, log_between, log_above)
 
 
 MAX_RULE_NODES = 96
+MAX_RULE_REACH = 9.0
+"""Samples further than this from every mode hold less than 1e-18 of the probability."""
 
 
 def max_rule(tails: Tails) -> Likelihood:
@@ -168,22 +174,30 @@ def max_rule(tails: Tails) -> Likelihood:
         meta_d, m = params["meta_d"], params["n_options"]
         return meta_d, m, _log_tail(tails, outcome, jnp.zeros_like(meta_d), meta_d, m)
 
-    def log_rating(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+    def log_integral(outcome: Array, x_lo: Array, x_hi: Array, pieces: Pieces) -> Array:
         meta_d, m, log_norm = pieces
-        correct, top, bottom = outcome == 1, jnp.isinf(hi), lo == 0.0
-        peak = jnp.maximum(meta_d, 0.0)
-        highest = jnp.maximum(peak, _inverse_softplus(jnp.where(bottom, 1.0, lo))) + 9.0
-        x_hi = jnp.where(top, highest, _inverse_softplus(jnp.where(top, 1.0, hi)))
-        x_lo = jnp.where(bottom, jnp.minimum(x_hi, 0.0) - 9.0, _inverse_softplus(jnp.where(bottom, 1.0, lo)))
         half = 0.5 * (x_hi - x_lo)[..., None]
         x = x_lo[..., None] + half * (nodes + 1.0)  # (..., node)
         mu, k = meta_d[..., None], m[..., None] - 1.0
         log_right = -0.5 * (x - mu) ** 2 + k * log_ndtr(x)
         log_wrong = -0.5 * x**2 + (k - 1.0) * log_ndtr(x) + log_ndtr(x - mu) + jnp.log(k)
-        log_density = jnp.where(correct[..., None], log_right, log_wrong) - LOG_SQRT_2PI
+        log_density = jnp.where((outcome == 1)[..., None], log_right, log_wrong) - LOG_SQRT_2PI
         return logsumexp(log_density + jnp.log(half), b=weights, axis=-1) - log_norm
 
-    return Likelihood("mafc", "mafc", ("d", "meta_d", "n_options"), 2, _log_outcome(tails), prepare, log_rating)
+    def log_between(outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
+        x_hi, bottom = _inverse_softplus(hi), lo == 0.0
+        lowest = jnp.minimum(x_hi, 0.0) - MAX_RULE_REACH
+        x_lo = jnp.where(bottom, lowest, _inverse_softplus(jnp.where(bottom, 1.0, lo)))
+        return log_integral(outcome, x_lo, x_hi, pieces)
+
+    def log_above(outcome: Array, lo: Array, pieces: Pieces) -> Array:
+        bottom = lo == 0.0
+        x_lo = jnp.where(bottom, -MAX_RULE_REACH, _inverse_softplus(jnp.where(bottom, 1.0, lo)))
+        highest = jnp.maximum(jnp.maximum(pieces[0], 0.0), x_lo) + MAX_RULE_REACH
+        return log_integral(outcome, x_lo, highest, pieces)
+
+    names = ("d", "meta_d", "n_options")
+    return Likelihood("mafc", "mafc", names, 2, _log_outcome(tails), prepare, log_between, log_above)
 
 
 def _inverse_softplus(y: Array) -> Array:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.special import ndtri
+from jax.scipy.special import erfc, ndtri
 
-from hmeta.sdt.numerics import log1mexp, log_diff_exp, log_ndtr, normal_log_pdf, softplus
+from hmeta.sdt.numerics import FAR_TAIL, SQRT_HALF, log1mexp, log_diff_exp, log_ndtr, normal_log_pdf, softplus
 
 NARROW = 1e-5
 """Interval width below which the density times the width replaces a difference of tails."""
@@ -46,13 +46,21 @@ class Noise(NamedTuple):
 
 @jax.custom_jvp
 def _normal_log_interval(a: Array, b: Array) -> Array:
-    flip = a + b > 0.0  # measure from the nearer tail
+    flip = a + b < 0.0  # measure from the nearer tail, the upper one after the flip
     lower, upper = jnp.where(flip, -b, a), jnp.where(flip, -a, b)
     middle, width = 0.5 * (lower + upper), upper - lower
     narrow = width * jnp.maximum(1.0, jnp.abs(middle)) < NARROW
-    wide = log_diff_exp(log_ndtr(jnp.where(narrow, lower + 1.0, upper)), log_ndtr(lower))
-    thin = normal_log_pdf(middle) + jnp.log(jnp.where(narrow, width, 1.0))
-    return jnp.where(narrow, thin, wide)
+    wide = 0.5 * (erfc(SQRT_HALF * lower) - erfc(SQRT_HALF * upper))
+    near = jnp.log(jnp.where(narrow, jnp.exp(normal_log_pdf(middle)) * width, wide))
+    return jax.lax.cond(jnp.any(lower > -FAR_TAIL), _with_far_interval, lambda _l, _u, near: near, lower, upper, near)
+
+
+def _with_far_interval(lower: Array, upper: Array, near: Array) -> Array:
+    middle, width = 0.5 * (lower + upper), upper - lower
+    narrow = width * middle < NARROW
+    wide = log_diff_exp(log_ndtr(-lower), log_ndtr(-jnp.where(narrow, lower + 1.0, upper)))
+    far = jnp.where(narrow, normal_log_pdf(middle) + jnp.log(width), wide)
+    return jnp.where(lower > -FAR_TAIL, far, near)
 
 
 @_normal_log_interval.defjvp

@@ -1,0 +1,1 @@
+"""Result files → figures, tables, pages; never samples."""

@@ -1,0 +1,121 @@
+"""Evidence drawn number by number: answers from one sample, ratings from fresh samples given the answer.
+
+Nothing here evaluates a likelihood, so that agreement with `hmeta.sdt` means something. No trial is lost:
+fresh evidence for the rating is drawn given the answer, and so never lies on the wrong side of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from hmeta.core.errors import HmetaError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BINARY_NOISES: dict[str, Any] = {
+    "normal": stats.norm,
+    "logistic": stats.logistic,
+    "gumbel_min": stats.gumbel_l,
+    "gumbel_max": stats.gumbel_r,
+}
+CHOICE_NOISES = ("gumbel", "normal")
+
+BATCH = 2_000_000
+"""Numbers drawn at once while waiting for evidence that agrees with an answer."""
+
+MOST_TRIES = 200_000_000
+"""Draws after which an answer counts as impossible under the evidence that rates it."""
+
+
+class Answers(NamedTuple):
+    """What evidence led to, each (trial,)."""
+
+    answer: Ints  # the response, or 1 for correct
+    distance: Floats  # the confidence variable, 0 or more
+
+
+class Observer(NamedTuple):
+    """True values behind each trial of a binary task, each (trial,)."""
+
+    d: Floats
+    c: Floats
+    meta_d: Floats
+    meta_c: Floats
+    sd_ratio: Floats
+
+
+def answer_binary(rng: np.random.Generator, stimulus: Ints, observer: Observer, noise: str) -> Answers:
+    """Answer 1 where evidence of strength d passes c, and rate fresh evidence of strength meta_d.
+
+    The rating evidence is drawn on the answer's side of meta_c by the inverse of its distribution function.
+    """
+    form = BINARY_NOISES[noise]
+    sign, sd = np.where(stimulus == 1, 0.5, -0.5), np.where(stimulus == 1, observer.sd_ratio, 1.0)
+    first = sign * observer.d + sd * form.rvs(size=len(stimulus), random_state=rng)
+    answer = (first > observer.c).astype(np.int64)
+    edge = (observer.meta_c - sign * observer.meta_d) / sd
+    share = 1.0 - rng.random(len(stimulus))  # (0, 1]
+    above, below = form.isf(share * form.sf(edge)), form.ppf(share * form.cdf(edge))
+    distance = sd * np.where(answer == 1, above - edge, edge - below)
+    _refuse_impossible(observer.meta_d[~np.isfinite(distance)])
+    return Answers(answer, np.maximum(distance, 0.0))
+
+
+def answer_choice(rng: np.random.Generator, d: Floats, meta_d: Floats, n_options: Ints, noise: str) -> Answers:
+    """Choose the largest of m samples, the correct one shifted by d, and rate the gap of fresh samples."""
+    width = int(n_options.max())
+    shape = (len(d), width)
+    x = rng.gumbel(size=shape) if noise == "gumbel" else rng.normal(size=shape)
+    x[:, 0] += d
+    x[np.arange(width) >= n_options[:, None]] = -np.inf
+    correct = (x.argmax(axis=1) == 0).astype(np.int64)
+    rate = _gumbel_gap if noise == "gumbel" else _normal_gap
+    return Answers(correct, rate(rng, correct, meta_d, n_options))
+
+
+def _gumbel_gap(rng: np.random.Generator, correct: Ints, meta_d: Floats, n_options: Ints) -> Floats:
+    """Draw the largest sample, then the largest of the others below it.
+
+    The largest of Gumbel samples is Gumbel, located at the log of the summed exponentials, whichever wins.
+    """
+    others = n_options - 1.0
+    with np.errstate(divide="ignore"):
+        wrong_rest = np.logaddexp(meta_d, np.log(others - 1.0))
+    rest = np.where(correct == 1, np.log(others), wrong_rest)
+    top = np.logaddexp(meta_d, np.log(others)) + rng.gumbel(size=len(meta_d))
+    runner_up = rest + rng.gumbel(size=len(meta_d))
+    return np.logaddexp(0.0, top - runner_up)  # top minus the runner-up cut off at top
+
+
+def _normal_gap(rng: np.random.Generator, correct: Ints, meta_d: Floats, n_options: Ints) -> Floats:
+    """Draw all samples again until they agree with the answer, many at once for those that wait long."""
+    gap, pending, repeats, tried = np.empty(len(meta_d)), np.arange(len(meta_d)), 1, 0
+    width = int(n_options.max())
+    absent = np.arange(width) >= n_options[:, None]  # (trial, option)
+    while len(pending):
+        x = rng.normal(size=(len(pending), repeats, width))
+        x[..., 0] += meta_d[pending, None]
+        x[np.broadcast_to(absent[pending, None], x.shape)] = -np.inf
+        agrees = (x.argmax(axis=-1) == 0) == (correct[pending, None] == 1)
+        found, first = agrees.any(axis=1), agrees.argmax(axis=1)
+        top = np.sort(x[found, first[found]], axis=-1)
+        gap[pending[found]] = top[:, -1] - top[:, -2]
+        pending, tried = pending[~found], tried + repeats
+        repeats = max(1, min(2 * repeats, BATCH // max(1, len(pending) * width)))
+        _refuse_impossible(meta_d[pending[: len(pending) * (tried > MOST_TRIES)]])
+    return gap
+
+
+def _refuse_impossible(meta_d: Floats) -> None:
+    """Refuse the evidence of trials, if any, that practically never leads to their answer."""
+    if len(meta_d):
+        raise HmetaError(
+            "an answer can hardly occur under the evidence that rates it",
+            received=f"meta_d = M·d = {meta_d[0]:.3g}",
+            mend="choose d and M of which M·d is nearer to 0",
+        )
