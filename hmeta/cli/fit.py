@@ -28,7 +28,7 @@ def run(
     method: Annotated[
         Method, typer.Option(help="nuts: the whole posterior. mle: maximum likelihood of each cell by itself.")
     ] = Method.nuts,
-    backend: Annotated[str | None, typer.Option(help="numpyro (default) or pymc.")] = None,
+    backend: Annotated[str | None, typer.Option(help="Default: numpyro, or else pymc.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu (default) or gpu.")] = None,
     chains: Annotated[int | None, typer.Option(help="Number of chains. Default: 4.")] = None,
     warmup: Annotated[int | None, typer.Option(help="Iterations of each chain to adapt. Default: 1000.")] = None,

@@ -173,7 +173,11 @@ def _new(fitted: Fitted, name: str, values: list[Any], first: int) -> tuple[list
         pairing = pair_levels(predicted.contexts, name, values[i], values[first])
         level = pairing.mean_over_keys(predicted.draws, "level")
         base = pairing.mean_over_keys(predicted.draws, "baseline")
-        out.append(Difference(labels[i], NEW, f"a new {unit}, {pairing.words}", pairing.n_shared, level - base))
+        out.append(
+            Difference(
+                labels[i], NEW, ", ".join([f"a new {unit}", *pairing.words_if_any]), pairing.n_shared, level - base
+            )
+        )
     return out, []
 
 

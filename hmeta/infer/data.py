@@ -1,6 +1,4 @@
-"""A plan's arrays as one pytree: what compiled programs take as argument, so that new data of the same
-shape need no new program.
-"""
+"""A plan's arrays as one pytree, the argument of compiled programs: new data of the same shape fit in."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _sample(name: str, prior: Prior, shape: tuple[int, ...]) -> Array:
     return _draw(name, distribution.expand(shape).to_event(len(shape)))
 
 
-def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data, spread: sites.Spread) -> Array:
+def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data) -> Array:
     k = len(group.coefficients)
     sd = _sample(sites.group_site(parameter, group, "sd"), group.sd_prior, (k,))
     free_name, shape = sites.group_site(parameter, group, "free"), (sites.n_free(group), k)
@@ -52,11 +52,11 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data, sprea
         weight = data.centring[sites.centring_key(parameter, group)]
         scale = sd ** (1.0 - weight)
         free = _draw(free_name, dist.Normal(0.0, sd**weight).expand(shape).to_event(2))
-    effects = sites.group_effects(jnp, group, free, scale, spread)
+    effects = sites.group_effects(jnp, group, free, scale)
     return _named(sites.effects_name(parameter, group), effects)
 
 
-def _predictor(parameter: ParameterPlan, data: Data, spread: sites.Spread) -> Array:
+def _predictor(parameter: ParameterPlan, data: Data) -> Array:
     """Return the parameter at each of its units, (unit,)."""
     arrays = data.parameters[parameter.name]
     total = jnp.zeros(len(parameter.units))
@@ -64,7 +64,7 @@ def _predictor(parameter: ParameterPlan, data: Data, spread: sites.Spread) -> Ar
         value = _sample(sites.common_site(parameter, term.name), term.prior, (matrix.shape[1],))
         total = total + matrix @ value
     for group, matrix, index in zip(parameter.groups, arrays.group_matrices, arrays.group_indices, strict=True):
-        effects = _group_effects(parameter, group, data, spread)
+        effects = _group_effects(parameter, group, data)
         total = total + jnp.sum(matrix * effects[index], axis=1)
     return jnp.exp(total) if parameter.link == "log" else total
 
@@ -86,14 +86,14 @@ def _located(prior: Prior, location: Array) -> dist.Distribution:
     return FAMILIES[prior.family](**{**prior.arguments, "loc": location}).to_event(1)
 
 
-def build(plan: ModelPlan, shape: ModelShape, spread: sites.Spread = sites.spread) -> Callable[[Data], Any]:
+def build(plan: ModelPlan, shape: ModelShape) -> Callable[[Data], Any]:
     """Return the NumPyro model of a plan: a function of the data arrays alone.
 
     Deterministic sites: each parameter over its units (``d``, ``M`` ...), group effects, ``edges``.
     """
 
     def model(data: Data) -> None:
-        units = {name: _named(name, _predictor(parameter, data, spread)) for name, parameter in plan.parameters.items()}
+        units = {name: _named(name, _predictor(parameter, data)) for name, parameter in plan.parameters.items()}
         edges = edges_from_log_gaps(_log_gaps(plan, data), data.gap_ladder, data.gap_step, shape.ladders)
         _named("edges", edges)
         numpyro.factor(

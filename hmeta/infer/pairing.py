@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
+SINGLE = "one cell each"
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -26,6 +28,11 @@ class Pairing:
     baseline: tuple[Cells, ...]
     words: str  # "198 model × domain"
     n_shared: int
+
+    @property
+    def words_if_any(self) -> list[str]:
+        """What was paired, nothing where each level is a single cell."""
+        return [] if self.words == SINGLE else [self.words]
 
     def mean_over_keys(self, draws: Floats, side: Literal["level", "baseline"]) -> Floats:
         """Return the average over the shared keys, each with the same weight: (chain, draw)."""
@@ -86,7 +93,7 @@ def _cells_by_key(side: pd.DataFrame, names: list[str]) -> dict[tuple[Any, ...],
 
 def _words(shared: list[str], apart: list[str], n: int, n_all: int) -> str:
     if not shared:
-        return f"not paired: different {' × '.join(apart)}" if apart else "one cell each"
+        return f"not paired: different {' × '.join(apart)}" if apart else SINGLE
     of = f" of {n_all}" if n_all > n else ""
     more = f"; different {' × '.join(apart)}" if apart else ""
     return f"paired over {n}{of} {' × '.join(shared)}{more}"

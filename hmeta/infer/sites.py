@@ -8,7 +8,7 @@ free numbers to level effects that sum to zero, keeping distances, or is the ide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,7 +20,6 @@ TYPICAL_TOP_CRITERION = 2.5
 """Where the prior expects the highest criterion of a ladder to lie, in units of the noise."""
 
 Centring = Mapping[str, float]
-Spread = Callable[[Any, Any, int], Any]
 
 
 def plain(name: str) -> str:
@@ -79,7 +78,7 @@ def spread(xp: ArrayModule, free: Any, n_levels: int) -> Any:
     return xp.concatenate([free, shift - total / root], axis=0) - shift
 
 
-def group_effects(xp: ArrayModule, group: GroupTerm, free: Any, scale: Any, spread_free: Spread = spread) -> Any:
+def group_effects(xp: ArrayModule, group: GroupTerm, free: Any, scale: Any) -> Any:
     """Return a group's effects, (level, coefficient).
 
     Parameters
@@ -89,10 +88,8 @@ def group_effects(xp: ArrayModule, group: GroupTerm, free: Any, scale: Any, spre
     free : (free, coefficient)
     scale : (coefficient,) or (coefficient, coefficient)
         Standard deviations, or the Cholesky factor of the covariance for correlated terms.
-    spread_free : callable
-        `spread`, or an approximation of it where only local curvature is wanted.
     """
-    effects = spread_free(xp, free, len(group.levels)) if group.zero_sum else free
+    effects = spread(xp, free, len(group.levels)) if group.zero_sum else free
     return effects @ scale.T if group.correlated else effects * scale
 
 
@@ -108,11 +105,6 @@ def pooled_gap_index(criteria: CriteriaPlan) -> tuple[np.ndarray, int]:
     keys = np.stack([sides[criteria.gap_ladder], criteria.gap_step], axis=1)
     _, index = np.unique(keys, axis=0, return_inverse=True)
     return index.ravel(), int(index.max()) + 1
-
-
-def weighted(group: GroupTerm) -> bool:
-    """Say whether a group term has a centring weight; correlated terms are always non-centred."""
-    return not group.correlated
 
 
 @dataclass(frozen=True)

@@ -15,19 +15,9 @@ from numpyro import handlers
 from numpyro.distributions import biject_to
 from numpyro.infer.util import constrain_fn, potential_energy
 
-from hmeta.infer import numpyro_model, sites
+from hmeta.infer import numpyro_model
 from hmeta.infer.data import Data, ModelShape
 from hmeta.spec.plan import ModelPlan
-
-
-def _local_spread(xp: sites.ArrayModule, free: Array, n_levels: int) -> Array:
-    """Return `sites.spread` in value, with each free number moving its own level alone.
-
-    Curvature taken through it lacks the coupling of order 1 / level between levels, and so is sparse.
-    """
-    here = jax.lax.stop_gradient(free)
-    moved = xp.concatenate([free - here, jnp.zeros((1, free.shape[1]))], axis=0)
-    return jax.lax.stop_gradient(sites.spread(xp, here, n_levels)) + moved
 
 
 def _energy(model: Any, data: Data, values: dict[str, Array]) -> Array:
@@ -49,10 +39,6 @@ class Target:
     @cached_property
     def _model(self) -> Any:
         return numpyro_model.build(self.plan, self.shape)
-
-    @cached_property
-    def _local_model(self) -> Any:
-        return numpyro_model.build(self.plan, self.shape, _local_spread)
 
     @cached_property
     def example(self) -> dict[str, Array]:
@@ -80,10 +66,6 @@ class Target:
     def potential(self, position: Array, data: Data) -> Array:
         """Return minus the log density at a flat position."""
         return _energy(self._model, data, self.unravel(position))
-
-    def local_potential(self, position: Array, data: Data) -> Array:
-        """Return `potential` in value, with sparse curvature (see `_local_spread`)."""
-        return _energy(self._local_model, data, self.unravel(position))
 
     def constrain(self, position: Array, data: Data) -> dict[str, Array]:
         """Return every site, and deterministic quantities, at a flat position."""

@@ -16,7 +16,8 @@ import scipy.optimize
 
 from hmeta.infer import sites, whitening
 from hmeta.infer.blocks import Blocks, find_blocks
-from hmeta.infer.data import model_data, model_shape
+from hmeta.infer.data import Data, model_data, model_shape
+from hmeta.infer.expansion import Expansion
 from hmeta.infer.target import Target
 from hmeta.spec.plan import GroupTerm, ModelPlan, Prior
 
@@ -35,20 +36,19 @@ class WarmStart(NamedTuple):
 def warm_start(plan: ModelPlan) -> WarmStart:
     """Return the posterior in coordinates in which it is nearly round."""
     zero = {sites.centring_key(t.parameter, t.group): 0.0 for t in sites.group_terms(plan)}
-    target = Target(plan, model_shape(plan), model_data(plan, zero))
-    blocks = find_blocks(target) or _diagonal(target)
-    search = _Search(target, blocks)
-    position, spread_of = search.run()
-    centred, weights = _recentre(target, position, spread_of)
-    final = Target(plan, target.shape, model_data(plan, weights))
-    arrow = whitening.curvature(final, search.products, centred, blocks)
-    rough = whitening.whiten(final, arrow, centred, blocks)
-    return WarmStart(final, whitening.refine(final, search.products, rough, blocks) if len(blocks.border) else rough)
+    expansion = Expansion(Target(plan, model_shape(plan), model_data(plan, zero)))
+    blocks = find_blocks(expansion.expanded) or _diagonal(expansion.expanded.size)
+    search = _Search(expansion, blocks)
+    position, variance = search.run()
+    centred, weights = _recentre(expansion, position, variance)
+    final = Target(plan, expansion.target.shape, model_data(plan, weights))
+    root = search.root(centred, final.data)
+    return WarmStart(final, whitening.whiten(expansion, root, centred))
 
 
-def _diagonal(target: Target) -> Blocks:
+def _diagonal(size: int) -> Blocks:
     """Return every number as a block of its own: scaling only."""
-    return Blocks(tuple(np.array([i]) for i in range(target.size)), np.array([], dtype=np.int64))
+    return Blocks(tuple(np.array([i]) for i in range(size)), np.array([], dtype=np.int64))
 
 
 def _typical_sd(prior: Prior) -> float:
@@ -61,17 +61,14 @@ def _typical_sd(prior: Prior) -> float:
 class _Search:
     """The mode with standard deviations held, and the standard deviations it implies, in turn."""
 
-    def __init__(self, target: Target, blocks: Blocks) -> None:
-        self.target, self.blocks = target, blocks
-        self.products = whitening.curvature_products(target)
-        self.value_and_slope = jax.jit(jax.value_and_grad(target.potential))
-        self.held = np.zeros(target.size, dtype=bool)
-        for name, place in target.positions.items():
-            if "_sd_" in name or "_cor_" in name or name == "log_gap_sd":
-                self.held[place.astype(int)] = True
+    def __init__(self, expansion: Expansion, blocks: Blocks) -> None:
+        self.expansion, self.target, self.blocks = expansion, expansion.target, blocks
+        self.product = whitening.curvature_product(expansion.expanded)
+        self.value_and_slope = jax.jit(jax.value_and_grad(self.target.potential))
+        self.held, self.held_wide = _held(self.target), _held(expansion.expanded)
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the position and the variance of each number there."""
+        """Return the position, (number,), and the variance of each expanded number there, (expanded,)."""
         position = self._mode(self._start())
         variance = self._variance(position)
         for _ in range(EM_STEPS):
@@ -110,24 +107,40 @@ class _Search:
         options = {"maxiter": 500, "maxcor": 20, "ftol": 1e-11}
         return scipy.optimize.minimize(objective, position, jac=True, method="L-BFGS-B", options=options).x
 
+    def root(self, position: np.ndarray, data: Data, *, hold: bool = False) -> whitening.Root:
+        """Return the root of the inverse curvature at a position; `hold` takes standard deviations as known."""
+        expanded, wide = self.expansion.expanded, self.expansion.widen(position)
+        arrow = whitening.curvature(self.product, expanded, data, wide, self.blocks)
+        if hold:
+            held = self.held_wide[self.blocks.border]
+            arrow.border[held] = 0.0
+            arrow.border[:, held] = 0.0
+            for coupling in arrow.coupling:
+                coupling[:, :, held] = 0.0
+        return whitening.find_root(arrow, self.blocks, expanded.size)
+
     def _variance(self, position: np.ndarray) -> np.ndarray:
-        arrow = whitening.curvature(self.target, self.products, position, self.blocks)
-        held = self.held[self.blocks.border]
-        arrow.border[held] = 0.0
-        arrow.border[:, held] = 0.0
-        for coupling in arrow.coupling:
-            coupling[:, :, held] = 0.0
-        return whitening.variances(whitening.whiten(self.target, arrow, position, self.blocks))
+        return whitening.variances(self.expansion, self.root(position, self.target.data, hold=True))
 
     def _move_sds(self, position: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        moved = position.copy()
+        moved, wide = position.copy(), self.expansion.widen(position)
         for term in sites.group_terms(self.target.plan):
             free, sd = _places(self.target, term)
-            second_moment = np.mean(position[free] ** 2 + variance[free], axis=0)  # (coefficient,)
+            levels, _ = _places(self.expansion.expanded, term)
+            second_moment = np.sum(wide[levels] ** 2 + variance[levels], axis=0) / sites.n_free(term.group)
             limit = np.log(_typical_sd(term.group.sd_prior)) + np.log([0.02, 6.0])
             moved[sd] = np.clip(position[sd] + 0.5 * np.log(second_moment), *limit)
             moved[free] = position[free] * np.exp(position[sd] - moved[sd])  # the effects stay
         return moved
+
+
+def _held(target: Target) -> np.ndarray:
+    """Say which numbers are standard deviations or correlations, (number,)."""
+    held = np.zeros(target.size, dtype=bool)
+    for name, place in target.positions.items():
+        if "_sd_" in name or "_cor_" in name or name == "log_gap_sd":
+            held[place.astype(int)] = True
+    return held
 
 
 def _places(target: Target, term: sites.Term) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +149,7 @@ def _places(target: Target, term: sites.Term) -> tuple[np.ndarray, np.ndarray]:
     return free, target.positions[sites.group_site(term.parameter, term.group, "sd")].astype(int)
 
 
-def _recentre(target: Target, position: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+def _recentre(expansion: Expansion, position: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
     """Return the position in the chosen centring, and the weights.
 
     A term's weight is the average share of its prior variance that the data remove, 1 - variance: with
@@ -144,15 +157,14 @@ def _recentre(target: Target, position: np.ndarray, variance: np.ndarray) -> tup
     effect and standard deviation independent in a normal model.
     """
     moved, weights = position.copy(), {}
-    for term in sites.group_terms(target.plan):
-        free, sd = _places(target, term)
-        weight = _weight(term.group, variance[free])
+    for term in sites.group_terms(expansion.target.plan):
+        free, sd = _places(expansion.target, term)
+        levels, _ = _places(expansion.expanded, term)
+        weight = _weight(term.group, np.sum(variance[levels]) / free.size)
         weights[sites.centring_key(term.parameter, term.group)] = weight
         moved[free] = position[free] * np.exp(weight * position[sd])
     return moved, weights
 
 
-def _weight(group: GroupTerm, variance: np.ndarray) -> float:
-    if not sites.weighted(group):
-        return 0.0
-    return round(float(np.clip(1.0 - np.mean(variance), 0.0, 1.0)), 2)
+def _weight(group: GroupTerm, variance: float) -> float:
+    return 0.0 if group.correlated else round(float(np.clip(1.0 - variance, 0.0, 1.0)), 2)

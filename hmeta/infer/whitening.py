@@ -1,21 +1,24 @@
 """A linear map that makes the posterior round: position = centre + root of the inverse curvature · y.
 
-The curvature is taken in the arrow form of `blocks`; one pass costs far less than a dense matrix.
+The curvature is an arrow in the expanded space (`expansion`, `blocks`), so that one pass costs far less
+than a dense matrix. Restricting a normal density to zero sums is a rotation of y that leaves out one
+direction for each restriction (Householder reflections).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.sparse.linalg
+import scipy.linalg
 from jax import Array
 
 from hmeta.infer.blocks import Blocks
 from hmeta.infer.data import Data
+from hmeta.infer.expansion import Expansion
 from hmeta.infer.target import Target
 
 LEAST_CURVATURE = 1.0
@@ -28,26 +31,24 @@ BUCKET_RATIO = 1.5
 """Blocks share a bucket when the largest is at most this many times the smallest."""
 
 
-class Whitening(NamedTuple):
-    """The map y -> position; a pytree.
+class Root(NamedTuple):
+    """The root of the inverse curvature in the expanded space; a pytree.
 
     Blocks of like size share an array, a *bucket*, padded to the bucket's largest.
 
     Attributes
     ----------
-    centre : (number,)
     members : tuple of (block, place)
-        Flat positions, padded with `number`.
+        Expanded positions, padded with their number.
     roots : tuple of (block, place, place)
     shifts : tuple of (block, place, border)
         How a block's conditional mode moves with the border.
     border : (border,)
     border_root : (border, border)
-    order : (number,)
-        Where each flat position stands in (buckets, border) laid end to end.
+    order : (expanded,)
+        Where each expanded position stands in (buckets, border) laid end to end.
     """
 
-    centre: Array
     members: tuple[Array, ...]
     roots: tuple[Array, ...]
     shifts: tuple[Array, ...]
@@ -56,15 +57,47 @@ class Whitening(NamedTuple):
     order: Array
 
 
+class Whitening(NamedTuple):
+    """The map y -> position; a pytree.
+
+    Attributes
+    ----------
+    centre : (number,)
+    root : Root
+    reflectors : (restriction, expanded)
+    reflector_scales : (restriction,)
+    own, last, last_weight : (number,)
+        As in `Expansion`.
+    """
+
+    centre: Array
+    root: Root
+    reflectors: Array
+    reflector_scales: Array
+    own: Array
+    last: Array
+    last_weight: Array
+
+
+def times_root(root: Root, y: Array) -> Array:
+    """Return the root times an expanded vector, (expanded,)."""
+    padded = jnp.append(y, 0.0)
+    border = root.border_root @ y[root.border]
+    inside = [
+        (jnp.einsum("bpq,bq->bp", own, padded[members]) + shift @ border).ravel()
+        for members, own, shift in zip(root.members, root.roots, root.shifts, strict=True)
+    ]
+    return jnp.concatenate([*inside, border])[root.order]
+
+
 def apply(map_: Whitening, y: Array) -> Array:
     """Return the flat position of a whitened vector, (number,)."""
-    padded = jnp.append(y, 0.0)
-    border = map_.border_root @ y[map_.border]
-    inside = [
-        (jnp.einsum("bpq,bq->bp", root, padded[members]) + shift @ border).ravel()
-        for members, root, shift in zip(map_.members, map_.roots, map_.shifts, strict=True)
-    ]
-    return map_.centre + jnp.concatenate([*inside, border])[map_.order]
+    n_restrictions = map_.reflectors.shape[0]
+    wide = jnp.concatenate([jnp.zeros(n_restrictions), y])
+    for reflector, scale in zip(map_.reflectors[::-1], map_.reflector_scales[::-1], strict=True):
+        wide = wide - scale * reflector * (reflector @ wide)
+    moved = times_root(map_.root, wide)
+    return map_.centre + moved[map_.own] + map_.last_weight * moved[map_.last]
 
 
 class Curvature(NamedTuple):
@@ -73,6 +106,23 @@ class Curvature(NamedTuple):
     inside: tuple[np.ndarray, ...]  # each (block, place, place)
     coupling: tuple[np.ndarray, ...]  # each (block, place, border)
     border: np.ndarray  # (border, border)
+
+
+Product = Callable[[Array, Array, Data], Array]
+
+
+def curvature_product(target: Target) -> Product:
+    """Return the compiled (position, directions, data) -> curvature times each direction."""
+    slope = jax.grad(target.potential)
+
+    @jax.jit
+    def product(position: Array, directions: Array, data: Data) -> Array:
+        def along(direction: Array) -> Array:
+            return jax.jvp(lambda x: slope(x, data), (position,), (direction,))[1]
+
+        return jax.lax.map(along, directions, batch_size=PROBE_BATCH)
+
+    return product
 
 
 def bucket_members(blocks: Blocks, size: int) -> list[np.ndarray]:
@@ -90,30 +140,29 @@ def bucket_members(blocks: Blocks, size: int) -> list[np.ndarray]:
     return buckets
 
 
-def curvature(target: Target, products: Products, position: np.ndarray, blocks: Blocks) -> Curvature:
-    """Return the posterior's curvature at a position.
+def curvature(product: Product, expanded: Target, data: Data, wide: np.ndarray, blocks: Blocks) -> Curvature:
+    """Return the curvature at an expanded position.
+
+    Numbers of different blocks do not interact, so that one product serves the same place of all.
 
     Parameters
     ----------
-    target : Target
-    products : Products
-        From `curvature_products`.
-    position : (number,)
+    product : callable
+        From `curvature_product`.
+    expanded : Target
+    data : Data
+    wide : (expanded,)
     blocks : Blocks
-
-    Notes
-    -----
-    Numbers of different blocks do not interact, so that one product serves the same place of all.
     """
-    buckets = bucket_members(blocks, target.size)
+    buckets = bucket_members(blocks, expanded.size)
     n_places, n_border = max((b.shape[1] for b in buckets), default=0), len(blocks.border)
-    directions = np.zeros((n_places + n_border, target.size + 1))
+    directions = np.zeros((n_places + n_border, expanded.size + 1))
     for members in buckets:
         directions[np.arange(members.shape[1])[None, :], members] = 1.0
     directions[n_places + np.arange(n_border), blocks.border] = 1.0
-    result = np.asarray(products.local(jnp.asarray(position), jnp.asarray(directions[:, :-1]), target.data))
+    result = np.asarray(product(jnp.asarray(wide), jnp.asarray(directions[:, :-1]), data))
     result = np.pad(result, ((0, 0), (0, 1)))
-    inside = tuple(_without_padding(result[: m.shape[1]][:, m], m == target.size) for m in buckets)
+    inside = tuple(_without_padding(result[: m.shape[1]][:, m], m == expanded.size) for m in buckets)
     coupling = tuple(np.moveaxis(result[n_places:][:, m], 0, 2) for m in buckets)
     return Curvature(inside, coupling, result[n_places:][:, blocks.border])
 
@@ -126,118 +175,66 @@ def _without_padding(probed: np.ndarray, padding: np.ndarray) -> np.ndarray:
     return inside
 
 
-class Products(NamedTuple):
-    """Compiled (position, directions, data) -> curvature times each direction, (direction, number).
-
-    `local` lacks the coupling between blocks that zero-sum effects bring, so that one direction can
-    probe all blocks; `full` has it.
-    """
-
-    local: Callable[[Array, Array, Data], Array]
-    full: Callable[[Array, Array, Data], Array]
-
-
-def curvature_products(target: Target) -> Products:
-    """Return the compiled functions behind `curvature`."""
-    return Products(_product(target.local_potential), _product(target.potential))
-
-
-def _product(potential: Callable[[Array, Data], Array]) -> Callable[[Array, Array, Data], Array]:
-    slope = jax.grad(potential)
-
-    @jax.jit
-    def product(position: Array, directions: Array, data: Data) -> Array:
-        def along(direction: Array) -> Array:
-            return jax.jvp(lambda x: slope(x, data), (position,), (direction,))[1]
-
-        return jax.lax.map(along, directions, batch_size=PROBE_BATCH)
-
-    return product
-
-
-def whiten(target: Target, arrow: Curvature, centre: np.ndarray, blocks: Blocks) -> Whitening:
-    """Return the map that whitens a normal density with this curvature around `centre`."""
+def find_root(arrow: Curvature, blocks: Blocks, size: int) -> Root:
+    """Return the root of the inverse of an arrow-shaped curvature; `size` numbers in all."""
+    buckets = bucket_members(blocks, size)
     roots = tuple(_inverse_root(inside) for inside in arrow.inside)
     shifts = tuple(-(root @ root) @ coupling for root, coupling in zip(roots, arrow.coupling, strict=True))
     schur = arrow.border.copy()
     for coupling, shift in zip(arrow.coupling, shifts, strict=True):
         schur += np.einsum("bps,bpt->st", coupling, shift)
-    return _assemble(target, blocks, centre, (roots, shifts, _inverse_root(schur)))
-
-
-def refine(target: Target, products: Products, rough: Whitening, blocks: Blocks) -> Whitening:
-    """Return the map with the border's part exact.
-
-    How the blocks' joint mode follows the border is solved with the full curvature, by conjugate
-    gradients that the rough map preconditions; only the blocks' own roots stay approximate.
-    """
-    centre, roots = np.asarray(rough.centre), [np.asarray(root) for root in rough.roots]
-    buckets = bucket_members(blocks, target.size)
-    inside = np.concatenate(blocks.members) if blocks.members else np.array([], dtype=np.int64)
-
-    def times(directions: np.ndarray) -> np.ndarray:
-        return np.asarray(products.full(jnp.asarray(centre), jnp.asarray(directions), target.data))
-
-    def curvature_inside(x: np.ndarray) -> np.ndarray:
-        direction = np.zeros((1, target.size))
-        direction[0, inside] = x
-        return times(direction)[0, inside]
-
-    def precondition(x: np.ndarray) -> np.ndarray:
-        padded = np.zeros(target.size + 1)
-        padded[inside] = x
-        for members, root in zip(buckets, roots, strict=True):
-            once = np.einsum("bpq,bq->bp", root, padded[members])
-            padded[members] = np.einsum("bpq,bq->bp", root, once)
-            padded[-1] = 0.0
-        return padded[inside]
-
-    sides = np.zeros((len(blocks.border), target.size))
-    sides[np.arange(len(blocks.border)), blocks.border] = 1.0
-    columns = times(sides)
-    shape = (len(inside), len(inside))
-    operator: Any = scipy.sparse.linalg.LinearOperator(shape, matvec=curvature_inside, dtype=np.float64)  # pyright: ignore[reportCallIssue]
-    preconditioner: Any = scipy.sparse.linalg.LinearOperator(shape, matvec=precondition, dtype=np.float64)  # pyright: ignore[reportCallIssue]
-    follow = np.zeros((target.size + 1, len(blocks.border)))
-    for column, coupling in enumerate(columns[:, inside]):
-        solution, _ = scipy.sparse.linalg.cg(operator, -coupling, M=preconditioner, rtol=1e-4, maxiter=50)
-        follow[inside, column] = solution
-    schur = columns[:, blocks.border] + columns[:, inside] @ follow[inside]
-    shifts = tuple(follow[members] for members in buckets)
-    return _assemble(target, blocks, centre, (tuple(roots), shifts, _inverse_root(schur)))
-
-
-Parts = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]
-
-
-def _assemble(target: Target, blocks: Blocks, centre: np.ndarray, parts: Parts) -> Whitening:
-    buckets = bucket_members(blocks, target.size)
-    roots, shifts, border_root = parts
     flat = np.concatenate([*(members.ravel() for members in buckets), blocks.border])
-    order = np.zeros(target.size, dtype=np.int64)
-    real = flat < target.size
+    order = np.zeros(size, dtype=np.int64)
+    real = flat < size
     order[flat[real]] = np.flatnonzero(real)
-    return Whitening(
-        centre=jnp.asarray(centre),
+    return Root(
         members=tuple(jnp.asarray(members) for members in buckets),
         roots=tuple(jnp.asarray(root) for root in roots),
         shifts=tuple(jnp.asarray(shift) for shift in shifts),
         border=jnp.asarray(blocks.border),
-        border_root=jnp.asarray(border_root),
+        border_root=jnp.asarray(_inverse_root(schur)),
         order=jnp.asarray(order),
     )
 
 
-def variances(map_: Whitening) -> np.ndarray:
-    """Return the variance of each number under the normal density of the map, (number,)."""
-    border = np.asarray(map_.border_root)
+def whiten(expansion: Expansion, root: Root, centre: np.ndarray) -> Whitening:
+    """Return the map around a centre, (number,), with the zero-sum restrictions kept."""
+    size = expansion.expanded.size
+    if expansion.restricted:
+        normals = _restrictions_in_y(expansion, root)
+        (packed, scales), _ = scipy.linalg.qr(normals, mode="raw")
+        reflectors = np.tril(packed, -1)
+        np.fill_diagonal(reflectors, 1.0)
+    else:
+        reflectors, scales = np.zeros((size, 0)), np.zeros(0)
+    arrays = (reflectors.T, scales, expansion.own, expansion.last, expansion.last_weight)
+    return Whitening(jnp.asarray(centre), root, *(jnp.asarray(a) for a in arrays))
+
+
+def _restrictions_in_y(expansion: Expansion, root: Root) -> np.ndarray:
+    """Return the directions of y that the restrictions forbid, (expanded, restriction)."""
+    size = expansion.expanded.size
+    rows = np.zeros((len(expansion.restricted), size))
+    for row, places in zip(rows, expansion.restricted, strict=True):
+        row[places] = 1.0
+    transposed = jax.linear_transpose(lambda y: times_root(root, y), jnp.zeros(size))
+    return np.stack([np.asarray(transposed(jnp.asarray(row))[0]) for row in rows], axis=1)
+
+
+def variances(expansion: Expansion, root: Root) -> np.ndarray:
+    """Return the variance of each expanded number under the restricted normal density, (expanded,)."""
+    border = np.asarray(root.border_root)
     border_covariance = border @ border
     found = []
-    for root, shift in zip(map_.roots, map_.shifts, strict=True):
-        own, follow = np.asarray(root), np.asarray(shift)
+    for own, follow in zip(map(np.asarray, root.roots), map(np.asarray, root.shifts), strict=True):
         followed = np.einsum("bps,st,bpt->bp", follow, border_covariance, follow)
         found.append((np.einsum("bpq,bpq->bp", own, own) + followed).ravel())
-    return np.concatenate([*found, np.diag(border_covariance)])[np.asarray(map_.order)]
+    total = np.concatenate([*found, np.diag(border_covariance)])[np.asarray(root.order)]
+    if not expansion.restricted:
+        return total
+    basis, _ = np.linalg.qr(_restrictions_in_y(expansion, root))
+    forbidden = np.stack([np.asarray(times_root(root, jnp.asarray(column))) for column in basis.T])
+    return total - np.sum(forbidden**2, axis=0)
 
 
 def _inverse_root(matrix: np.ndarray) -> np.ndarray:
