@@ -87,9 +87,9 @@ def sample_hmeta(trials: Path, asked: argparse.Namespace) -> Sampled:
     start = time.perf_counter()
     fitted = hmeta.fit(results, "binary_hierarchical", seed=asked.seed + 1, **sizes)
     wall = time.perf_counter() - start
-    log_m = np.log(fitted["posterior"]["M"])
+    log_m: Any = np.log(fitted["posterior"]["M"])
     draws = log_m.mean([dim for dim in log_m.dims if dim not in ("chain", "draw")]).transpose("chain", "draw")
-    sampling = float(fitted["hmeta"].attrs["sampling_s"])
+    sampling = float(fitted["hmeta"].attrs["sampling_time_s"])
     return Sampled("hmeta", draws.to_numpy(), wall - sampling, sampling)
 
 

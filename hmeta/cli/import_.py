@@ -22,7 +22,7 @@ def run(
     scale_lower: Annotated[float | None, typer.Option(help="Lower end of the scale.")] = None,
     scale_upper: Annotated[float | None, typer.Option(help="Upper end of the scale.")] = None,
     scale_step: Annotated[float | None, typer.Option(help="Step of the scale; 0 for continuous.")] = None,
-    scale_reversed: Annotated[bool, typer.Option(help="A low value means sure.")] = False,
+    scale_reversed: Annotated[bool, typer.Option("--scale-reversed", help="A low value means sure.")] = False,
     column: Annotated[
         list[str] | None, typer.Option(help="NAME=COLUMN: confidence=conf, participant=a+b. May be repeated.")
     ] = None,
@@ -44,27 +44,28 @@ def run(
     ambiguous: Annotated[
         str | None, typer.Option(help="Confidence texts with two readings: missing (default) or literal.")
     ] = None,
-    ungraded: Annotated[bool, typer.Option(help="Import answers without correctness.")] = False,
-    padded: Annotated[bool, typer.Option(help="Something was added to the counts; fractions are right.")] = False,
+    ungraded: Annotated[bool, typer.Option("--ungraded", help="Import answers without correctness.")] = False,
+    padded: Annotated[
+        bool, typer.Option("--padded", help="Something was added to the counts; fractions are right.")
+    ] = False,
     mapping: Annotated[Path | None, typer.Option(help="A TOML file with any of these declarations.")] = None,
     importer: Annotated[str | None, typer.Option(help="Name the importer instead of going by the file.")] = None,
     title: Annotated[str, typer.Option(help="Title, kept in the file.")] = "",
     source: Annotated[str, typer.Option(help="Where the data come from, kept in the file.")] = "",
     license: Annotated[str, typer.Option(help="Licence of the data, kept in the file.")] = "",
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing output.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing output.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Turn a foreign file into a results file, saying what was taken for what.
 
-    Examples
-    --------
-        hmeta import answers.csv --scale 0-100 --n-options 4
-        hmeta import answers.csv --column confidence=conf --column model=llm
-        hmeta import data_Bang.csv --missing -10 -o bang.nc
-        hmeta import counts.mat -o counts.nc
+    hmeta import answers.csv --scale 0-100 --n-options 4
+    hmeta import answers.csv --column confidence=conf --column model=llm
+    hmeta import data_Bang.csv --missing -10 -o bang.nc
+    hmeta import counts.mat -o counts.nc
     """
     from hmeta.core.files import check_output, write_dataset
-    from hmeta.trials.import_options import ImportOptions, pairs, read_mapping
+    from hmeta.trials.declarations import read_mapping
+    from hmeta.trials.import_options import ImportOptions, pairs
     from hmeta.trials.importing import import_table
 
     inputs = [file] if mapping is None else [file, mapping]

@@ -6,6 +6,7 @@ Every refusal says what was wrong, where, what was received, what is allowed and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 
 class HmetaError(Exception):
@@ -42,6 +43,11 @@ class HmetaError(Exception):
         self.allowed = allowed if allowed is None or isinstance(allowed, str) else ", ".join(allowed)
         self.mend = mend
         super().__init__(self.message)
+
+    def at(self, where: str) -> Self:
+        """Return the same refusal with a place put before its own."""
+        place = f"{where}, {self.where}" if self.where else where
+        return type(self)(self.what, where=place, received=self.received, allowed=self.allowed, mend=self.mend)
 
     @property
     def message(self) -> str:

@@ -102,7 +102,7 @@ def fit(
         "columns": json.dumps(dict(chosen)),
         "backend": backend,
         "device": f"{place.platform}: {place.device_kind}",
-        "validation": json.dumps(validated.report.to_json()),
+        "validation": validated.report.to_json(),
         "source": Path(data).name if isinstance(data, str | Path) else str(validated.dataset.attrs.get("title", "")),
     }
     tree["hmeta"] = xr.DataTree(xr.Dataset(attrs={**_attributes(plan, run, options), **facts}))
@@ -159,6 +159,7 @@ def _attributes(plan: ModelPlan, run: Run, options: SamplerOptions) -> dict[str,
         "centring": json.dumps(run.centring),
         "chain_method": run.chain_method,
         "compile_time_s": run.compile_time_s,
+        "warmup_time_s": run.warmup_time_s,
         "sampling_time_s": run.sampling_time_s,
         **asdict(options),
     }

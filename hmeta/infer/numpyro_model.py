@@ -49,7 +49,7 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data) -> Ar
         scale = sd[:, None] * _draw(sites.group_site(parameter, group, "cor"), lkj)
         free = _draw(free_name, dist.Normal(0.0, 1.0).expand(shape).to_event(2))
     else:
-        weight = data.centring[sites.centring_key(parameter, group)]
+        weight = jnp.stack([data.centring[key] for key in sites.centring_keys(parameter, group)])
         scale = sd ** (1.0 - weight)
         free = _draw(free_name, dist.Normal(0.0, sd**weight).expand(shape).to_event(2))
     effects = sites.group_effects(jnp, group, free, scale)

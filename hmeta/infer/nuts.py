@@ -79,7 +79,8 @@ def run_nuts(plan: ModelPlan, options: SamplerOptions, device: Device, report: R
         report(Progress("compiling", elapsed_s=time.perf_counter() - began))
         chains = _Chains(warm, options, device)
         compiled_at = time.perf_counter()
-        traces = chains.run(report, began)
+        board = _Board(options, chains.total, report, began)
+        traces = chains.run(board)
         sampled_at = time.perf_counter()
         report(Progress("finishing", elapsed_s=sampled_at - began))
         draws = _constrained(warm, np.asarray(traces.position))
@@ -89,7 +90,8 @@ def run_nuts(plan: ModelPlan, options: SamplerOptions, device: Device, report: R
         centring={k: float(v) for k, v in warm.target.data.centring.items()},
         chain_method=chains.method,
         compile_time_s=compiled_at - began,
-        sampling_time_s=sampled_at - compiled_at,
+        sampling_time_s=sampled_at - board.warm_at,
+        warmup_time_s=board.warm_at - compiled_at,
     )
 
 
@@ -148,9 +150,8 @@ class _Chains:
         wanted = self.options.warmup + self.options.draws
         return CHUNK * -(-wanted // CHUNK)
 
-    def run(self, report: Report, began: float) -> Trace:
+    def run(self, board: _Board) -> Trace:
         """Return the traces after warm-up, each (chain, draw, ...)."""
-        board = _Board(self.options, self.total, report, began)
         if self.method == "vectorised":
             return self._run_vectorised(board)
         stop = threading.Event()
@@ -211,12 +212,15 @@ class _Board:
         self.done = [0] * options.chains
         self.steps = [0.0] * options.chains
         self.divergences = [0] * options.chains
+        self.warm_at = began
 
     def note(self, chain: int, done: int, trace: Trace) -> None:
         self.steps[chain] = float(trace.n_steps.mean())
         if done > self.options.warmup:
             self.divergences[chain] += int(trace.diverging.sum())
-        self.done[chain] = done
+        was_warm, self.done[chain] = min(self.done) >= self.options.warmup, done
+        if not was_warm and min(self.done) >= self.options.warmup:
+            self.warm_at = time.perf_counter()
 
     def show(self) -> None:
         stage = "sampling" if min(self.done) >= self.options.warmup else "warm-up"

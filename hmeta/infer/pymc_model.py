@@ -122,7 +122,7 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data) -> Te
         scale = sd[:, None] * root
         free = pm.Normal(free_name, 0.0, 1.0, shape=shape)
     else:
-        weight = float(data.centring[sites.centring_key(parameter, group)])
+        weight = np.array([float(data.centring[key]) for key in sites.centring_keys(parameter, group)])
         scale = sd ** (1.0 - weight)
         free = pm.Normal(free_name, 0.0, sd**weight, shape=shape)
     effects = sites.group_effects(pt, group, free, scale)

@@ -20,7 +20,12 @@ class Run:
     centring : dict of str to float
     chain_method : str
         How chains shared the device: "threads", "vectorised", or the backend's own.
-    compile_time_s, sampling_time_s : float
+    compile_time_s : float
+        Finding the mode and compiling.
+    sampling_time_s : float
+        After warm-up, or warm-up included where the backend does not tell them apart.
+    warmup_time_s : float
+        NaN where the backend does not tell.
     """
 
     draws: dict[str, np.ndarray]
@@ -29,3 +34,4 @@ class Run:
     chain_method: str
     compile_time_s: float
     sampling_time_s: float
+    warmup_time_s: float = float("nan")

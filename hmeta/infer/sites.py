@@ -1,7 +1,7 @@
 """The random quantities of a plan, by name, and the linear predictors: what both backends walk.
 
 A group term ``(x | g)`` becomes ``<parameter>_sd_<g>`` and ``<parameter>_free_<g>``; its effects are
-``sd^(1-w) · spread(free)`` with ``free ~ Normal(0, sd^w)``. The weight w is the term's centring: 0 is
+``sd^(1-w) · spread(free)`` with ``free ~ Normal(0, sd^w)``. The weight w is the coefficient's centring: 0 is
 the non-centred and 1 the centred form, and values between them interpolate. `spread` maps level - 1
 free numbers to level effects that sum to zero, keeping distances, or is the identity.
 """
@@ -42,9 +42,12 @@ def effects_name(parameter: ParameterPlan, group: GroupTerm) -> str:
     return f"{parameter.name}_{plain(group.name)}"
 
 
-def centring_key(parameter: ParameterPlan, group: GroupTerm) -> str:
-    """Return the key of a group term in a `Centring`."""
-    return f"{parameter.name}.{group.name}"
+def centring_keys(parameter: ParameterPlan, group: GroupTerm) -> list[str]:
+    """Return the key of each coefficient of a group term in a `Centring`."""
+    name = f"{parameter.name}.{group.name}"
+    if len(group.coefficients) == 1:
+        return [name]
+    return [f"{name}[{coefficient}]" for coefficient in group.coefficients]
 
 
 def n_free(group: GroupTerm) -> int:

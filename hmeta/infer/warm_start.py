@@ -19,7 +19,7 @@ from hmeta.infer.blocks import Blocks, find_blocks
 from hmeta.infer.data import Data, model_data, model_shape
 from hmeta.infer.expansion import Expansion
 from hmeta.infer.target import Target
-from hmeta.spec.plan import GroupTerm, ModelPlan, Prior
+from hmeta.spec.plan import ModelPlan, Prior
 
 EM_STEPS = 8
 SETTLED = 0.03
@@ -35,7 +35,7 @@ class WarmStart(NamedTuple):
 
 def warm_start(plan: ModelPlan) -> WarmStart:
     """Return the posterior in coordinates in which it is nearly round."""
-    zero = {sites.centring_key(t.parameter, t.group): 0.0 for t in sites.group_terms(plan)}
+    zero = {key: 0.0 for t in sites.group_terms(plan) for key in sites.centring_keys(t.parameter, t.group)}
     expansion = Expansion(Target(plan, model_shape(plan), model_data(plan, zero)))
     blocks = find_blocks(expansion.expanded) or _diagonal(expansion.expanded.size)
     search = _Search(expansion, blocks)
@@ -152,19 +152,17 @@ def _places(target: Target, term: sites.Term) -> tuple[np.ndarray, np.ndarray]:
 def _recentre(expansion: Expansion, position: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
     """Return the position in the chosen centring, and the weights.
 
-    A term's weight is the average share of its prior variance that the data remove, 1 - variance: with
-    information I about an effect of variance s², this is I·s² / (1 + I·s²), the weight that makes
-    effect and standard deviation independent in a normal model.
+    A coefficient's weight is the share of its prior variance that the data remove, 1 - variance: with
+    information I about an effect of variance s², this is I·s² / (1 + I·s²), the weight that makes effect
+    and standard deviation independent in a normal model.
     """
     moved, weights = position.copy(), {}
     for term in sites.group_terms(expansion.target.plan):
         free, sd = _places(expansion.target, term)
         levels, _ = _places(expansion.expanded, term)
-        weight = _weight(term.group, np.sum(variance[levels]) / free.size)
-        weights[sites.centring_key(term.parameter, term.group)] = weight
+        left = np.sum(variance[levels], axis=0) / len(free)  # (coefficient,)
+        weight = np.zeros(len(sd)) if term.group.correlated else np.round(np.clip(1.0 - left, 0.0, 1.0), 2)
+        weights |= zip(sites.centring_keys(term.parameter, term.group), weight.tolist(), strict=True)
         moved[free] = position[free] * np.exp(weight * position[sd])
     return moved, weights
 
-
-def _weight(group: GroupTerm, variance: float) -> float:
-    return 0.0 if group.correlated else round(float(np.clip(1.0 - variance, 0.0, 1.0)), 2)

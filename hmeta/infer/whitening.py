@@ -8,7 +8,7 @@ direction for each restriction (Householder reflections).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -202,7 +202,8 @@ def whiten(expansion: Expansion, root: Root, centre: np.ndarray) -> Whitening:
     size = expansion.expanded.size
     if expansion.restricted:
         normals = _restrictions_in_y(expansion, root)
-        (packed, scales), _ = scipy.linalg.qr(normals, mode="raw")
+        factored: Any = scipy.linalg.qr(normals, mode="raw")
+        packed, scales = factored[0]
         reflectors = np.tril(packed, -1)
         np.fill_diagonal(reflectors, 1.0)
     else:

@@ -6,29 +6,41 @@ fresh evidence for the rating is drawn given the answer, and so never lies on th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import log_ndtr, ndtri_exp
 
 from hmeta.core.errors import HmetaError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BINARY_NOISES: dict[str, Any] = {
-    "normal": stats.norm,
-    "logistic": stats.logistic,
-    "gumbel_min": stats.gumbel_l,
-    "gumbel_max": stats.gumbel_r,
+
+class Noise(NamedTuple):
+    """The upper tail of a distribution in log space, and the noise that has it as its lower tail."""
+
+    log_sf: Callable[[Floats], Floats]
+    inverse_log_sf: Callable[[Floats], Floats]
+    mirrored: str
+
+
+BINARY_NOISES = {
+    "normal": Noise(lambda x: log_ndtr(-x), lambda p: -ndtri_exp(p), "normal"),
+    "logistic": Noise(lambda x: -np.logaddexp(0.0, x), lambda p: -p + np.log(-np.expm1(p)), "logistic"),
+    "gumbel_min": Noise(lambda x: -np.exp(x), lambda p: np.log(-p), "gumbel_max"),
+    "gumbel_max": Noise(
+        lambda x: np.log(-np.expm1(-np.exp(-x))), lambda p: -np.log(-np.log1p(-np.exp(p))), "gumbel_min"
+    ),
 }
 CHOICE_NOISES = ("gumbel", "normal")
 
 BATCH = 2_000_000
 """Numbers drawn at once while waiting for evidence that agrees with an answer."""
 
-MOST_TRIES = 200_000_000
+MOST_TRIES = 2_000_000
 """Draws after which an answer counts as impossible under the evidence that rates it."""
 
 
@@ -54,16 +66,24 @@ def answer_binary(rng: np.random.Generator, stimulus: Ints, observer: Observer, 
 
     The rating evidence is drawn on the answer's side of meta_c by the inverse of its distribution function.
     """
-    form = BINARY_NOISES[noise]
     sign, sd = np.where(stimulus == 1, 0.5, -0.5), np.where(stimulus == 1, observer.sd_ratio, 1.0)
-    first = sign * observer.d + sd * form.rvs(size=len(stimulus), random_state=rng)
+    first = sign * observer.d + sd * _beyond(rng, np.full(len(stimulus), -np.inf), noise)
     answer = (first > observer.c).astype(np.int64)
     edge = (observer.meta_c - sign * observer.meta_d) / sd
-    share = 1.0 - rng.random(len(stimulus))  # (0, 1]
-    above, below = form.isf(share * form.sf(edge)), form.ppf(share * form.cdf(edge))
-    distance = sd * np.where(answer == 1, above - edge, edge - below)
+    distance = np.empty(len(stimulus))
+    for response, side in ((1, noise), (0, BINARY_NOISES[noise].mirrored)):
+        here = answer == response
+        start = edge[here] if response == 1 else -edge[here]
+        distance[here] = sd[here] * (_beyond(rng, start, side) - start)
     _refuse_impossible(observer.meta_d[~np.isfinite(distance)])
     return Answers(answer, np.maximum(distance, 0.0))
+
+
+def _beyond(rng: np.random.Generator, start: Floats, noise: str) -> Floats:
+    """Draw numbers of a distribution given that they are above `start`, however unlikely that is."""
+    form = BINARY_NOISES[noise]
+    with np.errstate(over="ignore", divide="ignore"):
+        return form.inverse_log_sf(form.log_sf(start) - rng.exponential(size=len(start)))
 
 
 def answer_choice(rng: np.random.Generator, d: Floats, meta_d: Floats, n_options: Ints, noise: str) -> Answers:

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from hmeta.core.files import read_dataset as read
     from hmeta.trials.count_table import CountTable
     from hmeta.trials.counts import counts_dataset, to_counts
+    from hmeta.trials.import_options import ImportOptions, ScaleDeclaration
     from hmeta.trials.importing import import_table
     from hmeta.trials.tables import estimates_dataset, frame_of, trials_dataset
     from hmeta.trials.validation import Validated, validate
 
 __all__ = [
     "CountTable",
+    "ImportOptions",
+    "ScaleDeclaration",
     "Validated",
     "counts_dataset",
     "estimates_dataset",
@@ -31,6 +34,8 @@ __all__ = [
 
 _PLACES = {
     "CountTable": "hmeta.trials.count_table:CountTable",
+    "ImportOptions": "hmeta.trials.import_options:ImportOptions",
+    "ScaleDeclaration": "hmeta.trials.import_options:ScaleDeclaration",
     "Validated": "hmeta.trials.validation:Validated",
     "counts_dataset": "hmeta.trials.counts:counts_dataset",
     "estimates_dataset": "hmeta.trials.tables:estimates_dataset",

@@ -85,7 +85,9 @@ def _record(table: ForeignTable) -> dict[str, str]:
 
 def _check_not_empty(frame: pd.DataFrame, where: str) -> None:
     if not len(frame):
-        raise DataError("the file has no rows", where=where, received="columns " + ", ".join(map(str, frame.columns)))
+        raise DataError(
+            "the file has no rows", where=where, received="columns " + (", ".join(map(str, frame.columns)) or "none")
+        )
 
 
 def _select_rows(frame: pd.DataFrame, options: ImportOptions, notes: list[str], where: str) -> pd.DataFrame:
@@ -117,11 +119,15 @@ def _check_confidence_column(table: ForeignTable) -> None:
 
 def _check_sentinels(table: ForeignTable) -> None:
     columns = table.found.columns
-    roles = ["stimulus", "response", "correct"]
-    if not (table.options.scale or table.options.scales):
-        roles.append("confidence")
+    roles = ("stimulus", "response", "correct", "confidence")
     names = [columns[role] for role in roles if columns.get(role) in table.raw.columns]
-    refuse_sentinels(find_sentinels(table.raw, names), where=table.where)
+    scales = [scale for scale in (table.options.scale, *table.options.scales.values()) if scale is not None]
+    found = [
+        entry
+        for entry in find_sentinels(table.raw, names)
+        if entry.column != columns.get("confidence") or not any(s.lower <= entry.value <= s.upper for s in scales)
+    ]
+    refuse_sentinels(found, where=table.where)
 
 
 def _units(table: ForeignTable) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
+from hmeta.trials.row_numbers import numbered
 
 MISSING_CODE = -1
 """Stands for a missing integer code on disk."""
@@ -75,10 +76,9 @@ def numeric(column: pd.Series, *, where: str = "") -> NDArray[np.float64]:
     found = pd.to_numeric(column.where(~blank).astype("object"), errors="coerce").astype("float64")
     bad = ~blank & found.isna()
     if bad.any():
-        rows = list(np.flatnonzero(bad)[:5])
         raise DataError(
             f"{int(bad.sum())} values of column {column.name} are not numbers",
-            where=_place(where, f"column {column.name}, rows {_listed(rows)}"),
+            where=_place(where, f"column {column.name}, {numbered(np.asarray(bad))}"),
             received=", ".join(repr(str(v)) for v in column[bad].unique()[:5]),
             allowed="numbers, or empty for missing",
             mend="map these values to numbers on import",
@@ -108,11 +108,10 @@ def _codes(column: pd.Series, kind: type[np.signedinteger[Any]], where: str) -> 
     limits = np.iinfo(kind)
     bad = ~missing & ((found != np.round(found)) | (found < limits.min) | (found > limits.max))
     if bad.any():
-        rows = list(np.flatnonzero(bad)[:5])
         raise DataError(
             f"column {column.name} holds values that are not codes",
-            where=_place(where, f"column {column.name}, rows {_listed(rows)}"),
-            received=", ".join(str(found[r]) for r in rows),
+            where=_place(where, f"column {column.name}, {numbered(np.asarray(bad))}"),
+            received=", ".join(map(str, found[bad][:5])),
             allowed=f"whole numbers from {limits.min} to {limits.max}, or empty for missing",
         )
     return np.where(missing, MISSING_CODE, found).astype(kind)
@@ -128,7 +127,3 @@ def _is_number(column: pd.Series) -> bool:
 
 def _place(where: str, what: str) -> str:
     return f"{where}, {what}" if where else what
-
-
-def _listed(rows: list[Any]) -> str:
-    return ", ".join(str(int(r)) for r in rows)

@@ -8,9 +8,9 @@ import xarray as xr
 from hmeta.core.errors import DataError
 from hmeta.core.schema import OUTCOMES
 from hmeta.trials.counts import check_count_values, check_level_values, is_padded
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rules.scale import one_level
 from hmeta.trials.scales import is_rating, span
-from hmeta.trials.study import numbered
 from hmeta.trials.tables import missing_column, scale_frame
 
 NEEDED = ("row_cell", "row_outcome", "row_level", "count", "level_value")

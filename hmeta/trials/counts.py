@@ -14,9 +14,9 @@ from hmeta.core.errors import DataError
 from hmeta.core.schema import OUTCOMES
 from hmeta.trials.columns import as_reported, encode, numeric
 from hmeta.trials.count_table import cell_keys, pool, split_cells
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rows import ANSWER_COLUMNS, FACTORS, check_factors, factor_names, rows_of, task_of
 from hmeta.trials.scales import rating_scale
-from hmeta.trials.study import numbered
 from hmeta.trials.tables import (
     SCALE_COLUMNS,
     attributes,
@@ -181,11 +181,11 @@ def _outcome(frame: pd.DataFrame, task: str) -> NDArray[np.int64]:
     names = ("stimulus", "response") if task == "binary" else ("correct",)
     codes = [encode(frame[name]).astype(np.int64) for name in names]
     for name, code in zip(names, codes, strict=True):
-        bad = np.flatnonzero((code != 0) & (code != 1))
-        if len(bad):
+        bad = (code != 0) & (code != 1)
+        if bad.any():
             raise DataError(
                 f"column {name} of a table of counts must be 0 or 1",
-                where=f"column {name}, rows {', '.join(map(str, bad[:5]))}",
+                where=f"column {name}, {numbered(bad)}",
                 received=", ".join(map(str, np.unique(code[bad])[:5])),
             )
     return 2 * codes[0] + codes[1] if task == "binary" else codes[0]

@@ -33,9 +33,6 @@ class ForeignTable:
         if source in self.raw.columns:
             self.used.add(source)
             return self.raw[source].rename(source)
-        texts = (as_labels(self.raw[part]).fillna("") for part in source.split("+"))
-        return pd.Series(
-            ["/".join(row) for row in zip(*texts, strict=True)],
-            index=self.raw.index,
-            name=source,
-        )
+        first, *others = (as_labels(self.raw[part]) for part in source.split("+"))
+        joined = first.str.cat(others, sep="/")  # missing where a part is missing
+        return joined.rename(source)

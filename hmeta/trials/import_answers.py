@@ -11,6 +11,10 @@ from hmeta.trials.foreign_table import ForeignTable
 from hmeta.trials.labels import Coded, as_labels, code_options, code_two_levels, levels_of
 from hmeta.trials.recognition import answer_columns, missing_role
 from hmeta.trials.reported import read_correct
+from hmeta.trials.row_numbers import numbered
+
+MOST_OPTIONS = 32767
+"""What the file's integers hold."""
 
 
 def take_answers(table: ForeignTable) -> str:
@@ -128,15 +132,45 @@ def take_n_options(table: ForeignTable, task: str) -> None:
         Where it is not known for every trial.
     """
     options, column = table.options, table.take("n_options")
+    stated = None if column is None else _whole_options(column, table.where)
     if options.n_options is not None:
         table.out["n_options"] = pd.Series(options.n_options, index=table.raw.index)
     elif options.n_options_by is not None:
         table.out["n_options"] = _looked_up(table, *options.n_options_by)
-    elif column is not None:
-        table.out["n_options"] = column
+    elif stated is not None:
+        table.out["n_options"] = stated
     elif task == "mafc":
         raise missing_role(
             "n_options", list(table.raw.columns), where=table.where, more="or pass --n-options for the whole file"
+        )
+    if stated is not None:
+        _check_agreement(table.out["n_options"], stated, table.where)
+
+
+def _whole_options(column: pd.Series, where: str) -> pd.Series:
+    """Return the numbers of options of a column, refusing what is no whole number from 2."""
+    numbers = pd.to_numeric(column.astype("object"), errors="coerce").astype("float64")
+    given = column.notna() & (column.astype("string").str.strip() != "").fillna(False)
+    bad = (given & ~((numbers >= 2) & (numbers <= MOST_OPTIONS) & (numbers % 1 == 0))).to_numpy(dtype=bool)
+    if bad.any():
+        raise DataError(
+            "the number of options is impossible",
+            where=f"{where}, column {column.name}, {numbered(bad)}",
+            received=", ".join(levels_of(column[bad])[:5]),
+            allowed=f"whole numbers from 2 to {MOST_OPTIONS}, or blank for missing",
+        )
+    return numbers.astype("Int64")
+
+
+def _check_agreement(declared: pd.Series, stated: pd.Series, where: str) -> None:
+    bad = (stated.notna() & (declared != stated)).fillna(False).to_numpy(dtype=bool)
+    if bad.any():
+        raise DataError(
+            "the declared number of options contradicts the file",
+            where=f"{where}, column {stated.name}, {numbered(bad)}",
+            received=f"declared {', '.join(levels_of(declared[bad])[:5])}; the file says "
+            f"{', '.join(levels_of(stated[bad])[:5])}",
+            mend="leave the declaration out, or import the file without that column",
         )
 
 

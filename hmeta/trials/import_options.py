@@ -1,12 +1,11 @@
-"""What the user declares about a foreign file: options of the command, or a small TOML file."""
+"""What can be declared about a foreign file."""
 
 from __future__ import annotations
 
+import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 from hmeta.core.errors import DataError
@@ -24,11 +23,17 @@ class ScaleDeclaration:
     reversed: bool = False
 
     def __post_init__(self) -> None:
-        if not self.lower < self.upper:
+        if not (self.lower < self.upper and math.isfinite(self.upper - self.lower)):
             raise DataError(
-                "the confidence scale is empty",
+                "the confidence scale is empty or has no end",
                 received=f"{self.lower:g} to {self.upper:g}",
-                allowed="a lower end below the upper end",
+                allowed="a lower end below the upper end, both finite",
+            )
+        if self.step is not None and not 0 <= self.step <= self.upper - self.lower:
+            raise DataError(
+                "the step of the confidence scale is impossible",
+                received=f"{self.step:g} on {self.name}",
+                allowed=f"0 for continuous, or a step up to {self.upper - self.lower:g}",
             )
 
     @property
@@ -161,82 +166,3 @@ def pairs(entries: list[str] | tuple[str, ...], option: str) -> dict[str, str]:
             raise DataError(f"{option} names {name.strip()} twice", received=entry)
         found[name.strip()] = value.strip()
     return found
-
-
-def read_mapping(path: str | Path) -> ImportOptions:
-    """Read a mapping file.
-
-    Parameters
-    ----------
-    path : str or Path
-        TOML with any of: ``task``, ``n_options`` (a number, or a table with ``column`` and ``values``),
-        ``title``, ``source``, ``license``, ``missing`` (a list), ``factors`` (a list), ``ungraded``,
-        ``ambiguous``, ``wide`` (two endings), ``padded``, ``labels`` (a list of two), and the tables
-        ``[columns]``, ``[constants]``, ``[only]``, ``[words]``, ``[label_codes.stimulus]``, ``[scale]`` or
-        ``[scales.NAME]`` with ``lower``, ``upper``, ``step``, ``reversed``.
-
-    Raises
-    ------
-    DataError
-        Where the file is missing, not TOML, has an unknown key or a value of the wrong kind.
-    """
-    path = Path(path)
-    try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError("the mapping file cannot be read", where=str(path), received=str(error)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise DataError("the mapping file is not TOML", where=str(path), received=str(error)) from error
-    known = {entry.name for entry in fields(ImportOptions)} - {"n_options_by"} | {"schema"}
-    for key in tree:
-        if key not in known:
-            raise DataError(
-                f'unknown key "{key}"', where=str(path), allowed=sorted(known), mend=did_you_mean(key, known)
-            )
-    try:
-        return ImportOptions(**{key: value for name in tree for key, value in _option(name, tree[name]).items()})
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise DataError(
-            "a value of the mapping file has the wrong kind", where=str(path), received=str(error)
-        ) from error
-
-
-def _option(name: str, value: Any) -> dict[str, Any]:
-    """Return one key of the mapping file as options."""
-    match name:
-        case "schema":
-            return {}
-        case "n_options" if isinstance(value, dict):
-            return {"n_options_by": (str(value["column"]), {str(k): int(v) for k, v in value["values"].items()})}
-        case "n_options":
-            return {name: int(value)}
-        case "scale":
-            return {name: _scale(value)}
-        case "scales":
-            return {name: {str(key): _scale(entry) for key, entry in value.items()}}
-        case "missing":
-            return {name: tuple((None, str(entry)) for entry in value)}
-        case "label_codes":
-            return {name: {str(k): {str(a): int(b) for a, b in v.items()} for k, v in value.items()}}
-        case "only":
-            return {name: {k: tuple(map(str, v)) if isinstance(v, list) else (str(v),) for k, v in value.items()}}
-        case "words":
-            return {name: {str(k): float(v) for k, v in value.items()}}
-        case "labels" | "factors" | "wide":
-            return {name: tuple(map(str, value))}
-        case "columns" | "constants":
-            return {name: {str(k): str(v) for k, v in value.items()}}
-        case "ungraded" | "padded":
-            return {name: value is True}
-        case _:
-            return {name: str(value)}
-
-
-def _scale(value: Mapping[str, Any]) -> ScaleDeclaration:
-    for key in value:
-        if key not in ("lower", "upper", "step", "reversed"):
-            raise KeyError(f'unknown key "{key}" of a scale')
-    step = value.get("step")
-    return ScaleDeclaration(
-        float(value["lower"]), float(value["upper"]), None if step is None else float(step), bool(value.get("reversed"))
-    )

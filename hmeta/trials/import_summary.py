@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from hmeta.trials.columns import MISSING_TEXT
 from hmeta.trials.tables import SCALE_COLUMNS, unit_columns
 
 
@@ -29,7 +30,7 @@ def summarise(dataset: xr.Dataset) -> dict[str, Any]:
     rows = _rows(dataset, layout)
     facts: dict[str, Any] = {"layout": layout, "task": str(dataset.attrs["task"]), "rows": rows}
     facts["units"] = {
-        name: len(np.unique(dataset[name].values.astype(str))) for name in unit_columns(dataset.variables)
+        name: len(set(dataset[name].values.astype(str)) - {MISSING_TEXT}) for name in unit_columns(dataset.variables)
     }
     facts["missing"] = _missing(dataset) if layout == "trials" else {}
     facts["scales"] = _scales(dataset)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import xarray as xr
 
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean, modules_in
 from hmeta.trials import importers
+from hmeta.trials.declarations import declare
 from hmeta.trials.import_options import ImportOptions
 
 HEAD_BYTES = 65536
 
 
-def import_table(path: str | Path, options: ImportOptions | None = None, *, importer: str | None = None) -> xr.Dataset:
+def import_table(
+    path: str | Path, options: ImportOptions | None = None, *, importer: str | None = None, **declared: Any
+) -> xr.Dataset:
     """Read a foreign file as a dataset of layout `trials`, `counts` or `estimates`.
 
     Parameters
@@ -26,6 +30,9 @@ def import_table(path: str | Path, options: ImportOptions | None = None, *, impo
         What the user declares about it.
     importer : str, optional
         The name of the importer; by default the one whose file this is.
+    **declared
+        Declarations by the names of `ImportOptions`, in place of those of `options`; a scale may be text
+        (``"0-100"``) or a pair, ``columns`` and the like are dicts, and lists will do for tuples.
 
     Returns
     -------
@@ -36,10 +43,15 @@ def import_table(path: str | Path, options: ImportOptions | None = None, *, impo
     ------
     DataError
         Where the file cannot be read, or no importer knows it.
+
+    Examples
+    --------
+    >>> import_table("answers.csv", scale="0-100", task="mafc", n_options=4)  # doctest: +SKIP
     """
     path = Path(path)
+    chosen = (options or ImportOptions()).overridden_by(declare(**declared))
     module = choose_importer(path, importer)
-    return module.read(path, options or ImportOptions())
+    return module.read(path, chosen)
 
 
 def choose_importer(path: Path, name: str | None = None) -> ModuleType:

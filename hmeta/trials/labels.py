@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from hmeta.core.errors import DataError
+from hmeta.trials.columns import as_reported
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,15 @@ def as_labels(column: pd.Series) -> pd.Series:
     if pd.api.types.is_bool_dtype(column.dtype):
         return column.astype("Int64").astype("string")
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.map(lambda value: pd.NA if pd.isna(value) else f"{value:g}").astype("string")
+        exact = pd.Series(as_reported(column.to_numpy()), column.index) if column.dtype == "float32" else column
+        return exact.astype("object").map(lambda value: pd.NA if pd.isna(value) else _exact(value)).astype("string")
     text = column.astype("string").str.strip()
     return text.mask(text == "")
+
+
+def _exact(value: float) -> str:
+    """Return a number as text without loss: two numbers never become one label."""
+    return str(int(value)) if value == value // 1 else str(float(value))
 
 
 def _sorted(labels: set[str]) -> list[str]:

@@ -10,11 +10,15 @@ import pandas as pd
 from hmeta.core.errors import DataError
 from hmeta.trials.confidence_text import parse_column
 from hmeta.trials.import_options import ImportOptions, ScaleDeclaration
+from hmeta.trials.row_numbers import numbered
 
 NOTHING = frozenset(
     {"", "na", "n/a", "nan", "<na>", "none", "null", ".", "-", "?", "missing", "blank", "cell_empty", "no_confidence"}
 )
 """Texts, in small letters, that stand for nothing."""
+
+MOST_DIGITS = 18
+"""Whole numbers of up to so many digits fit 64 bits."""
 
 _RIGHT = {"1", "1.0", "true", "t", "yes", "y", "correct", "right"}
 _WRONG = {"0", "0.0", "false", "f", "no", "n", "incorrect", "wrong"}
@@ -38,17 +42,22 @@ def is_text(column: pd.Series) -> bool:
 def as_numbers(column: pd.Series) -> pd.Series | None:
     """Return a text column as numbers, or None where a value that is not blank is no number.
 
-    Whole numbers stay whole. Texts with leading zeros are names, not numbers.
+    Whole numbers stay whole. Texts with leading zeros, and whole numbers of so many digits that a number could
+    not hold them all, are names.
     """
     text = column.astype("string").str.strip()
     given = text.dropna()
     given = given[given != ""]
-    if given.empty or given.str.match(r"[+-]?0\d").any():
+    if (
+        given.empty
+        or given.str.match(r"[+-]?0\d").any()
+        or given.str.fullmatch(rf"[+-]?\d{{{MOST_DIGITS + 1},}}").any()
+    ):
         return None
     numbers = pd.to_numeric(given, errors="coerce")
     if numbers.isna().any() or not np.isfinite(numbers.astype(float)).all():
         return None
-    whole = bool(given.str.fullmatch(r"[+-]?\d{1,15}").all())
+    whole = bool(given.str.fullmatch(r"[+-]?\d+").all())
     return numbers.astype("Int64" if whole else "Float64").reindex(column.index)
 
 
@@ -135,11 +144,10 @@ def read_correct(column: pd.Series, *, where: str) -> pd.Series:
     text = text.mask(text.isin(NOTHING))
     bad = ~(text.isna() | text.isin(_RIGHT | _WRONG)).to_numpy(dtype=bool)
     if bad.any():
-        rows = np.flatnonzero(bad)[:5]
         raise DataError(
             f"{int(bad.sum())} values of correct are neither right nor wrong",
-            where=f"{where}, column {column.name}, rows {', '.join(map(str, rows + 1))}",
-            received=", ".join(str(column.iloc[row]) for row in rows),
+            where=f"{where}, column {column.name}, {numbered(bad)}",
+            received=", ".join(map(str, column[bad].unique()[:5])),
             allowed="0 and 1, true and false, or blank for missing",
             mend="a graded score is a column of its own (--column score=NAME); --missing VALUE for codes of missing",
         )

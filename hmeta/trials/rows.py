@@ -14,6 +14,7 @@ from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import UNIT_COLUMNS
 from hmeta.trials.columns import MISSING_CODE, as_reported, decode
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.tables import missing_column
 
 FACTORS = (
@@ -156,7 +157,7 @@ def _count_rows(ds: xr.Dataset, factors: Sequence[str]) -> pd.DataFrame:
     if not np.all(count >= 0):
         raise DataError(
             f"{int(np.sum(~(count >= 0)))} counts are negative or missing",
-            where=f"count, rows {', '.join(map(str, np.flatnonzero(~(count >= 0))[:5]))}",
+            where=f"count, {numbered(~(count >= 0))}",
             mend="validate first",
         )
     cell = ds["row_cell"].values.astype(np.int64)

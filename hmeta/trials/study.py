@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hmeta.trials.row_numbers import MOST_NAMES
 from hmeta.trials.tables import unit_columns
-
-MOST_NAMES = 5
-"""A message names at most this many rows or units."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +83,6 @@ def named(labels: list[str]) -> str:
     """Return the first few labels, and how many more there are."""
     more = len(labels) - MOST_NAMES
     return "; ".join(labels[:MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
-
-
-def numbered(mask: NDArray[np.bool_]) -> str:
-    """Return the first row numbers of a mask, counted from 0."""
-    rows = np.flatnonzero(mask)
-    more = len(rows) - MOST_NAMES
-    return "rows (from 0) " + ", ".join(map(str, rows[:MOST_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def labels(summary: pd.DataFrame, chosen: pd.Series) -> list[str]:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import SCHEMA_VERSION, TASKS, UNIT_COLUMNS
 from hmeta.trials.columns import decode, encode, numeric
+from hmeta.trials.row_numbers import numbered
 
 SCALE_COLUMNS = ("scale_lower", "scale_upper", "scale_step", "scale_reversed")
 ROW_DIM = {"trials": "trial", "estimates": "row"}
@@ -96,22 +98,35 @@ def estimates_dataset(
     return ds
 
 
-def check_estimates(ds: xr.Dataset) -> None:
-    """Refuse estimates that are not finite and standard errors that are not positive."""
+def check_estimates(ds: xr.Dataset, excused: NDArray[np.bool_] | bool = False) -> None:
+    """Refuse estimates that are not finite and standard errors that are not positive.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Layout `estimates`.
+    excused : (row,) bool
+        Rows that say why they have no estimate.
+    """
     for name in ("estimate", "standard_error"):
-        if name not in ds:
-            raise missing_column(name, map(str, ds.variables))
-        values = ds[name].values
-        bad = ~np.isfinite(values) | (values <= 0 if name == "standard_error" else False)
+        bad = unusable_estimates(ds, name) & ~np.asarray(excused)
         if bad.any():
-            rows = np.flatnonzero(bad)[:5]
+            values = ds[name].values
             raise DataError(
                 f"{int(bad.sum())} values of {name} cannot be used",
-                where=f"column {name}, rows {', '.join(map(str, rows))}",
-                received=", ".join(str(values[r]) for r in rows),
+                where=f"column {name}, {numbered(bad)}",
+                received=", ".join(map(str, values[bad][:5])),
                 allowed="finite numbers above 0" if name == "standard_error" else "finite numbers",
                 mend="leave these rows out",
             )
+
+
+def unusable_estimates(ds: xr.Dataset, name: str) -> NDArray[np.bool_]:
+    """Return which rows have an estimate, or a standard error, that cannot be used."""
+    if name not in ds:
+        raise missing_column(name, map(str, ds.variables))
+    values = ds[name].values.astype(np.float64)
+    return ~np.isfinite(values) | ((values <= 0) & (name == "standard_error"))
 
 
 def frame_of(ds: xr.Dataset) -> pd.DataFrame:
@@ -195,5 +210,5 @@ def missing_column(name: str, columns: Any) -> DataError:
     return DataError(
         f'column "{name}" is missing',
         received=f"columns: {', '.join(there) or 'none'}",
-        mend=did_you_mean(name, there) or f"name the column that holds it, for example --columns {name}=...",
+        mend=did_you_mean(name, there) or f"name the column that holds it, for example --column {name}=...",
     )

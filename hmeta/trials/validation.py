@@ -15,6 +15,7 @@ from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import LAYOUTS, UNIT_COLUMNS
 from hmeta.trials.columns import as_reported
 from hmeta.trials.count_rules import check_counts
+from hmeta.trials.estimates import usable_estimates
 from hmeta.trials.report import EXCLUSION_COLUMNS, ValidationReport
 from hmeta.trials.rows import factor_names, orient, outcome_codes, row_scales, rows_of, task_of
 from hmeta.trials.rules import Caution, rules
@@ -22,7 +23,6 @@ from hmeta.trials.rules.scale import clipped
 from hmeta.trials.scales import infer_scale
 from hmeta.trials.study import Answers, Study, places
 from hmeta.trials.tables import (
-    check_estimates,
     check_task,
     frame_of,
     missing_column,
@@ -84,8 +84,7 @@ def validate(ds: xr.Dataset, *, on_violation: str = "auto", duplicates: str = "e
         raise DataError("unknown layout", where="attribute hmeta_layout", received=repr(layout), allowed=LAYOUTS)
     check_task(str(ds.attrs.get("task")))
     if layout == "estimates":
-        check_estimates(ds)
-        return Validated(ds, _estimates_report(ds))
+        return Validated(*usable_estimates(ds))
     if layout == "counts":
         return _validate_counts(ds)
     return _validate_trials(ds, on_violation, duplicates)
@@ -235,10 +234,3 @@ def _report(study: Study, layout: str) -> ValidationReport:
 def _number(column: pd.Series) -> float:
     total = float(column.sum())
     return int(total) if total.is_integer() else total
-
-
-def _estimates_report(ds: xr.Dataset) -> ValidationReport:
-    n = ds["estimate"].size
-    usage = pd.DataFrame({"unit": ["all"], "dataset": [""], "scale": [""], "rows_in": [n], "rows_used": [n]})
-    none = pd.DataFrame({name: [] for name in EXCLUSION_COLUMNS})
-    return ValidationReport("estimates", str(ds.attrs["task"]), n, n, none, usage, ())

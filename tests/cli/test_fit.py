@@ -194,7 +194,7 @@ def test_a_real_fit_end_to_end(results, tmp_path, capsys):
     assert "bulk ESS not above 400" in out
     attributes = read_tree(target)["hmeta"].attrs
     assert attributes["source"] == "results.nc"
-    assert json.loads(json.loads(attributes["validation"]))["rows_used"] == 420
+    assert json.loads(attributes["validation"])["rows_used"] == 420
     assert hmeta(capsys, "diagnose", target)[0] == 3
     assert "average of all 3" in hmeta(capsys, "summary", target)[1]
     assert "a new domain" not in hmeta(capsys, "contrast", target, "--by", "model")[1]

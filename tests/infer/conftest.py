@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,8 +13,9 @@ import xarray as xr
 import hmeta
 from hmeta.infer import whitening
 from hmeta.infer.blocks import Blocks, find_blocks
+from hmeta.infer.data import Data
 from hmeta.infer.device import computing, find_device, keep_compiled
-from hmeta.infer.target import Target
+from hmeta.infer.expansion import Expansion
 from hmeta.infer.warm_start import warm_start
 from hmeta.spec import ModelPlan, load_model, plan
 
@@ -81,21 +83,23 @@ def one_person() -> ModelPlan:
 class Surroundings:
     """The posterior of `models` where sampling starts, with dense curvature there from JAX's own Hessian."""
 
-    target: Target
+    expansion: Expansion
+    data: Data
     blocks: Blocks
     map_: whitening.Whitening
-    full: np.ndarray  # (number, number)
-    local: np.ndarray  # of the potential in which zero-sum effects do not couple their levels
+    curvature: np.ndarray  # (number, number)
+    expanded_curvature: np.ndarray  # (expanded, expanded)
 
 
 @pytest.fixture(scope="session")
 def surroundings(models) -> Surroundings:
     with computing(find_device("cpu")):
         warm = warm_start(models.plan)
-        blocks = find_blocks(warm.target)
+        expansion, centre = Expansion(warm.target), np.asarray(warm.map_.centre)
+        blocks = find_blocks(expansion.expanded)
         assert blocks is not None
-        full, local = (
-            np.asarray(jax.jit(jax.hessian(f))(warm.map_.centre, warm.target.data))
-            for f in (warm.target.potential, warm.target.local_potential)
+        narrow, wide = (
+            np.asarray(jax.jit(jax.hessian(target.potential))(jnp.asarray(position), warm.target.data))
+            for target, position in ((warm.target, centre), (expansion.expanded, expansion.widen(centre)))
         )
-        return Surroundings(warm.target, blocks, warm.map_, full, local)
+        return Surroundings(expansion, warm.target.data, blocks, warm.map_, narrow, wide)

@@ -90,7 +90,7 @@ def made(request) -> ModelPlan:
 
 
 def target_of(made: ModelPlan) -> Target:
-    centring = {sites.centring_key(t.parameter, t.group): CENTRING for t in sites.group_terms(made)}
+    centring = {key: CENTRING for t in sites.group_terms(made) for key in sites.centring_keys(t.parameter, t.group)}
     return Target(made, model_shape(made), model_data(made, centring))
 
 

@@ -103,11 +103,22 @@ def test_the_chi_square_sees_a_tenth_of_meta_d():
     assert misfit(table.ravel(), p) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("M", [-1.0, 3.0])
-def test_rare_answers_get_ratings_under_extreme_evidence(M):
-    """Evidence of strength 6 and -6 hardly ever agrees with some answers that strength 2 gives."""
-    for task, noise in (("binary", "gumbel_max"), ("binary", "normal"), ("mafc", "normal"), ("mafc", "gumbel")):
-        ds = hmeta.simulate(task=task, n_trials=400, d=2.0, M=M, criteria=EDGES, noise=noise, seed=3)
+@pytest.mark.parametrize(
+    ("task", "noise", "M"),
+    [
+        ("binary", "normal", 100.0),
+        ("binary", "normal", -100.0),
+        ("binary", "logistic", 100.0),
+        ("binary", "gumbel_max", -100.0),
+        ("mafc", "gumbel", 100.0),
+        ("mafc", "normal", 2.5),
+        ("mafc", "normal", -1.0),
+    ],
+)
+def test_rare_answers_get_ratings_under_extreme_evidence(task, noise, M):
+    """Evidence of strength 200 hardly ever agrees with the answers that strength 2 gives wrong."""
+    for seed in range(2):
+        ds = hmeta.simulate(task=task, n_trials=400, d=2.0, M=M, criteria=EDGES, noise=noise, seed=seed)
         ratings = ds["confidence"].values
         assert ds.sizes["trial"] == 400
         assert np.isin(ratings, [1, 2, 3, 4]).all()
@@ -166,7 +177,7 @@ def test_the_seed_decides_the_draws():
         ({"criteria": [[0.5], [0.5], [0.5]]}, "criteria cannot be used"),
         ({"criteria": [[[0.5], [0.5]], [[0.5], [0.5]]]}, "criteria cannot be used"),
         ({"criteria": "low"}, "criteria cannot be used"),
-        ({"M": 400.0}, "can hardly occur"),
+        ({"task": "mafc", "noise": "normal", "M": 400.0}, "can hardly occur"),
     ],
 )
 def test_what_no_answerer_can_have_is_refused(change, message):

@@ -13,7 +13,8 @@ from hmeta.core.errors import DataError
 from hmeta.core.registry import modules_in
 from hmeta.trials import importers
 from hmeta.trials.count_table import count_table
-from hmeta.trials.import_options import ImportOptions, ScaleDeclaration, parse_scale, read_mapping
+from hmeta.trials.declarations import declare, read_mapping
+from hmeta.trials.import_options import ImportOptions, ScaleDeclaration, parse_scale
 from hmeta.trials.importing import choose_importer, import_table
 from hmeta.trials.tables import frame_of, scale_frame
 

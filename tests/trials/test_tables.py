@@ -82,7 +82,7 @@ def test_a_wrong_type_names_rows_and_values():
     bad = pd.DataFrame({"model": "a", "correct": 1, "confidence": ["3", "high", None, "low"]})
     with pytest.raises(DataError, match="2 values of column confidence are not numbers") as caught:
         trials_dataset(bad, task="open")
-    assert "rows 1, 3" in str(caught.value)
+    assert "rows (from 0) 1, 3" in str(caught.value)
     assert "'high', 'low'" in str(caught.value)
 
 

@@ -12,7 +12,9 @@ import xarray as xr
 from hmeta.core.errors import DataError
 from hmeta.trials.from_table import from_table
 from hmeta.trials.import_options import ImportOptions
+from hmeta.trials.text_tables import read_text
 
+MOST_INTEGER = 2**63
 SUMMARY = "JSON Lines or a JSON list, one object an answer; or a JSON object of columns"
 
 
@@ -37,17 +39,14 @@ def read(path: Path, options: ImportOptions) -> xr.Dataset:
 
 def read_objects(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON list or of JSON Lines."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8 text", where=str(path), received=str(error)) from error
+    text = read_text(path)
     if text.lstrip().startswith("["):
         return [
             _checked(entry, f"{path}, entry {i}", str(entry)) for i, entry in enumerate(_loaded(text, str(path)), 1)
         ]
     if path.suffix.lower() == ".json":
         return _from_object(_loaded(text, str(path)), path)
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return [_checked(_loaded(line, f"{path}, line {number}"), f"{path}, line {number}", line) for number, line in lines]
 
 
@@ -88,7 +87,10 @@ def _column(values: list[Any]) -> pd.Series:
     if given and all(isinstance(value, bool) for value in given):
         return pd.Series(values, dtype="boolean")
     if given and all(isinstance(value, int) and not isinstance(value, bool) for value in given):
-        return pd.Series(values, dtype="Int64")
+        fits = all(abs(value) < MOST_INTEGER for value in given)
+        return (
+            pd.Series(values, dtype="Int64") if fits else pd.Series([_text(value) for value in values], dtype="string")
+        )
     if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
         return pd.Series(values, dtype="Float64")
     return pd.Series([_text(value) for value in values], dtype="string")

@@ -11,9 +11,9 @@ import xarray as xr
 
 from hmeta.core.errors import DataError
 from hmeta.trials.import_options import ImportOptions
-from hmeta.trials.importers.delimited import read_frame
 from hmeta.trials.rating_counts import rating_counts_dataset
 from hmeta.trials.recognition import ALIASES, plain
+from hmeta.trials.text_tables import read_frame, read_text
 
 SUMMARY = "counts nR_S1 and nR_S2 as text, CSV, JSON or JSON Lines"
 RANK = 1
@@ -38,10 +38,7 @@ def read(path: Path, options: ImportOptions) -> xr.Dataset:
     DataError
         Where the text has none of these shapes, or an array is impossible.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8 text", where=str(path), received=str(error)) from error
+    text = read_text(path)
     if text.lstrip()[:1] in ("{", "["):
         units = _from_json(text, path)
     elif re.search(r"nr_s1\s*[=:]", text, re.IGNORECASE):

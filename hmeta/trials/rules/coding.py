@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from hmeta.core.errors import DataError
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rules import Mark, exclusion, refusal
-from hmeta.trials.study import Answers, numbered
+from hmeta.trials.study import Answers
 
 
 @refusal

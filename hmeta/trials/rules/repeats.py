@@ -7,9 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from hmeta.core.errors import DataError
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rows import FACTORS
 from hmeta.trials.rules import Mark, exclusion, refusal
-from hmeta.trials.study import Answers, numbered
+from hmeta.trials.study import Answers
 
 KEY = (*FACTORS, "subject", "context", "track", "item", "repeat", "epoch", "run")
 """Answers that agree in all of these are the same answer twice."""

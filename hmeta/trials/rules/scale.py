@@ -14,9 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
+from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rules import Mark, caution, exclusion, refusal
 from hmeta.trials.scales import is_rating, n_levels, span
-from hmeta.trials.study import Answers, Study, named, numbered
+from hmeta.trials.study import Answers, Study, named
 
 NEAR = 0.05
 SMALLEST_PERCENT_SCALE = 20
