@@ -42,7 +42,7 @@ def read_dataset(path: str | Path) -> xr.Dataset:
         another schema version or an unknown layout.
     """
     path = Path(path)
-    groups = _groups(path)
+    groups = _groups(path, mend=f"turn it into one first: hmeta import {path} -o results.nc")
     if FIT_GROUPS & groups:
         raise DataError(
             "this is the result of a fit, not a results file",
@@ -66,7 +66,7 @@ def read_tree(path: str | Path) -> xr.DataTree:
         As for `read_dataset`, with the roles of data and fit exchanged.
     """
     path = Path(path)
-    groups = _groups(path)
+    groups = _groups(path, mend="fit a results file first: hmeta fit results.nc -o fit.nc")
     if not FIT_GROUPS & groups:
         raise DataError(
             "this file holds no fit",
@@ -158,7 +158,7 @@ def _same_file(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve()
 
 
-def _groups(path: Path) -> frozenset[str]:
+def _groups(path: Path, *, mend: str) -> frozenset[str]:
     """Return the names of the top-level groups, after checking that the file is whole HDF5."""
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob("*.nc")) if path.parent.is_dir() else []
@@ -175,8 +175,8 @@ def _groups(path: Path) -> frozenset[str]:
             "this is not a NetCDF-4 file",
             where=str(path),
             received="an empty file" if not head else f"a file that starts with {head!r}",
-            allowed="a results file written by hmeta import or hmeta counts",
-            mend=f"turn it into one first: hmeta import {path} -o results.nc",
+            allowed="a file written by hmeta",
+            mend=mend,
         )
     with _reading(path), h5py.File(path, "r") as file:
         return frozenset(name for name, member in file.items() if isinstance(member, h5py.Group))

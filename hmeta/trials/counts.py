@@ -69,12 +69,12 @@ def to_counts(ds: xr.Dataset, by: Sequence[str] | None = None) -> xr.Dataset:
     DataError
         Where a factor is unknown or its name belongs to the layout.
     """
+    if ds.attrs["hmeta_layout"] == "estimates":
+        raise DataError("estimates cannot be counted", allowed="layout trials or counts")
     keys = cell_keys(ds, default_factors(ds) if by is None else by)
     if "scale" in ds.variables and "scale" not in keys:
         keys.append("scale")
     check_factors(keys, ds)
-    if ds.attrs["hmeta_layout"] == "estimates":
-        raise DataError("estimates cannot be counted", allowed="layout trials or counts")
     counted = pool(rows_of(ds, keys), keys)
     words = {key: ds.attrs.get(key, "") for key in ("title", "source", "license")}
     return _layout(counted, keys, task=task_of(ds), scales=scale_frame(ds), padded=is_padded(ds), **words)

@@ -33,6 +33,6 @@ class ForeignTable:
         if source in self.raw.columns:
             self.used.add(source)
             return self.raw[source].rename(source)
-        first, *others = (as_labels(self.raw[part]) for part in source.split("+"))
-        joined = first.str.cat(others, sep="/")  # missing where a part is missing
-        return joined.rename(source)
+        texts = [as_labels(self.raw[part]) for part in source.split("+")]
+        joined = pd.Series(["/".join(row) for row in zip(*(t.fillna("") for t in texts), strict=True)], self.raw.index)
+        return joined.mask(pd.concat(texts, axis=1).isna().any(axis=1)).rename(source)

@@ -7,7 +7,8 @@ the surest. With K rating levels an array has 2K numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from hmeta.core.errors import DataError
 from hmeta.trials.counts import counts_dataset
 from hmeta.trials.import_options import ImportOptions
+from hmeta.trials.rows import FACTORS
 
 NAMES = ("nR_S1", "nR_S2")
 
@@ -68,15 +70,45 @@ def rating_counts(nr_s1: Sequence[Any], nr_s2: Sequence[Any], *, padded: bool = 
     )
 
 
-def rating_counts_dataset(
-    units: Mapping[str, tuple[Sequence[Any], Sequence[Any]]], options: ImportOptions, *, where: str
-) -> xr.Dataset:
+Arrays = tuple[Sequence[Any], Sequence[Any]]
+"""nR_S1 and nR_S2 of one participant."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Whose the arrays are, and under which levels of further factors they were counted."""
+
+    name: str
+    factors: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return ", ".join((self.name, *(f"{factor} {level}" for factor, level in self.factors)))
+
+
+def collect(pairs: Iterable[tuple[Unit, Arrays]], *, where: str) -> dict[Unit, Arrays]:
+    """Return the arrays by unit, refusing a unit that comes twice."""
+    found: dict[Unit, Arrays] = {}
+    for unit, arrays in pairs:
+        if unit in found:
+            raise DataError(
+                "a participant occurs twice",
+                where=where,
+                received=str(unit),
+                allowed="one pair of arrays for each participant, or for each participant and condition",
+                mend="give each its own name, or tell the pairs apart by a column or key called "
+                + ", ".join(FACTORS[2:]),
+            )
+        found[unit] = arrays
+    return found
+
+
+def rating_counts_dataset(units: Mapping[Unit, Arrays], options: ImportOptions, *, where: str) -> xr.Dataset:
     """Return the arrays of several participants as a dataset of layout `counts`.
 
     Parameters
     ----------
     units : mapping
-        Participant to (nR_S1, nR_S2).
+        Participant, with the levels of further factors, to (nR_S1, nR_S2).
     options : ImportOptions
         ``padded``, title, source and license; with one constant ``model`` the units are models.
     where : str
@@ -90,9 +122,10 @@ def rating_counts_dataset(
     if not units:
         raise DataError("the file holds no participant", where=where, allowed="nR_S1 and nR_S2 for each")
     tables = []
-    for name, (first, second) in units.items():
-        place = where if len(units) == 1 else f"{where}, participant {name}"
-        tables.append(rating_counts(first, second, padded=options.padded, where=place).assign(participant=name))
+    for unit, (first, second) in units.items():
+        place = where if len(units) == 1 else f"{where}, participant {unit}"
+        table = rating_counts(first, second, padded=options.padded, where=place)
+        tables.append(table.assign(participant=unit.name, **dict(unit.factors)))
     _check_same_levels(tables, where)
     frame = pd.concat(tables, ignore_index=True)
     constants = dict(options.constants)

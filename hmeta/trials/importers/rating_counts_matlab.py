@@ -11,7 +11,7 @@ import xarray as xr
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.trials.import_options import ImportOptions
-from hmeta.trials.rating_counts import NAMES, rating_counts_dataset
+from hmeta.trials.rating_counts import NAMES, Unit, rating_counts_dataset
 
 SUMMARY = "counts nR_S1 and nR_S2 in a MATLAB .mat file, arrays or cell arrays"
 RANK = 2
@@ -40,7 +40,7 @@ def read(path: Path, options: ImportOptions) -> xr.Dataset:
             where=str(path),
             received=f"{len(pairs[0])} and {len(pairs[1])}",
         )
-    units = {str(number): pair for number, pair in enumerate(zip(*pairs, strict=True), 1)}
+    units = {Unit(str(number)): pair for number, pair in enumerate(zip(*pairs, strict=True), 1)}
     return rating_counts_dataset(units, options, where=path.name)
 
 
