@@ -26,11 +26,12 @@ def fit_once(sizes: dict[str, int]) -> dict[str, float]:
     import hmeta
     from hmeta.core.share import share
     from hmeta.infer.diagnose import diagnose
+    from hmeta.infer.options import SamplerOptions
 
     imported = time.perf_counter()
-    fit = hmeta.fit(share("data", "mmlu_atlas.nc"), **sizes)
+    fit = hmeta.fit(share("data", "mmlu_atlas.nc"), sampler=SamplerOptions(**sizes))
     done = time.perf_counter()
-    facts, stats, verdict = fit["hmeta"].attrs, fit["sample_stats"], diagnose(fit)
+    facts, stats, verdict = fit["hmeta"].attrs, fit["sample_stats"].to_dataset(), diagnose(fit)
     return {
         "import_s": imported - start,
         "prepare_s": float(facts["compile_time_s"]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,14 +25,58 @@ STEP = 25
 
 @contextmanager
 def showing_progress(*, quiet: bool = False) -> Iterator[Report]:
-    """Give a function that shows progress reports until the block ends."""
-    if quiet:
-        yield _ignore
-    elif sys.stderr.isatty():
-        with _bars() as report:
-            yield report
-    else:
-        yield _PlainLines()
+    """Give a function that shows progress reports until the block ends; an interruption is never lost in between.
+
+    Ctrl-C can fall into a callback of the compiler, which drops the exception: the next report raises it again.
+    """
+    with _noticing_interruption() as check:
+        if quiet:
+            yield _checked(_ignore, check)
+        elif sys.stderr.isatty():
+            with _bars() as report:
+                yield _checked(report, check)
+        else:
+            yield _checked(_PlainLines(), check)
+        check()
+
+
+def _checked(report: Report, check: Callable[[], None]) -> Report:
+    def both(progress: Progress) -> None:
+        check()
+        report(progress)
+
+    return both
+
+
+@contextmanager
+def _noticing_interruption() -> Iterator[Callable[[], None]]:
+    """Give a function that raises KeyboardInterrupt once the user has interrupted, however often it was dropped."""
+    asked: list[int] = []
+
+    def note(signum: int, frame: object) -> None:
+        del frame
+        asked.append(signum)
+        raise KeyboardInterrupt
+
+    def check() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
+        yield check
+        return
+    shown = sys.unraisablehook
+
+    def hide(dropped: sys.UnraisableHookArgs) -> None:
+        if dropped.exc_type is not KeyboardInterrupt:
+            shown(dropped)
+
+    before, sys.unraisablehook = signal.signal(signal.SIGINT, note), hide
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = shown
 
 
 def _ignore(progress: Progress) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import xarray as xr
 
-from hmeta.core.errors import DataError, OutputError
+from hmeta.core.errors import DataError, HmetaError, OutputError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import LAYOUTS, SCHEMA_VERSION
 
@@ -132,6 +132,11 @@ def check_output(path: str | Path, *, inputs: Iterable[str | Path] = (), overwri
         Where the path is an input, a folder, an existing file, or in a folder that cannot be written.
     """
     path = Path(path)
+    if not str(path.name):
+        raise OutputError("the output has no name", where=str(path), mend="give a file name to -o")
+    exists = _exists(path, OutputError)
+    if exists and not (path.is_file() or path.is_dir()):
+        raise OutputError("the output is a device or a pipe, not a file", where=str(path), mend="give a file name")
     for source in inputs:
         if _same_file(path, Path(source)):
             raise OutputError(
@@ -139,7 +144,7 @@ def check_output(path: str | Path, *, inputs: Iterable[str | Path] = (), overwri
             )
     if path.is_dir():
         raise OutputError("the output is a folder", where=str(path), mend="give a file name")
-    if path.exists() and not overwrite:
+    if exists and not overwrite:
         raise OutputError("the output exists already", where=str(path), mend="pass --overwrite or another name")
     if not path.parent.is_dir():
         raise OutputError(
@@ -152,6 +157,27 @@ def check_output(path: str | Path, *, inputs: Iterable[str | Path] = (), overwri
         raise OutputError("the folder of the output cannot be written", where=str(path), received=str(path.parent))
 
 
+def _exists(path: Path, refusal: type[HmetaError]) -> bool:
+    """Return whether a path exists; a name that the system cannot hold is refused."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise refusal("this is no possible file name", where=f"{path.name[:40]} …", received=error.strerror) from error
+
+
+def check_input(path: Path, *, pattern: str = "*") -> None:
+    """Refuse an input that is not there or is no regular file; near names among `pattern` are offered."""
+    if not _exists(path, DataError):
+        near = sorted(p.name for p in path.parent.glob(pattern)) if path.parent.is_dir() else []
+        raise DataError("no such file", where=str(path), mend=did_you_mean(path.name, near))
+    if path.is_dir():
+        raise DataError("this is a folder, not a file", where=str(path))
+    if not path.is_file():
+        raise DataError(
+            "this is a device or a pipe, not a file", where=str(path), mend="save its content in a file first"
+        )
+
+
 def _same_file(path: Path, other: Path) -> bool:
     if path.exists() and other.exists():
         return path.samefile(other)
@@ -160,11 +186,7 @@ def _same_file(path: Path, other: Path) -> bool:
 
 def _groups(path: Path, *, mend: str) -> frozenset[str]:
     """Return the names of the top-level groups, after checking that the file is whole HDF5."""
-    if not path.exists():
-        near = sorted(p.name for p in path.parent.glob("*.nc")) if path.parent.is_dir() else []
-        raise DataError("no such file", where=str(path), mend=did_you_mean(path.name, near))
-    if path.is_dir():
-        raise DataError("this is a folder, not a file", where=str(path))
+    check_input(path, pattern="*.nc")
     try:
         with path.open("rb") as file:
             head = file.read(len(HDF5_SIGNATURE))
@@ -238,12 +260,13 @@ def _write(content: memoryview, path: Path) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        raise _output_error(error, path) from error
+        raise output_error(error, path) from error
     finally:
         part.unlink(missing_ok=True)
 
 
-def _output_error(error: OSError, path: Path) -> OutputError:
+def output_error(error: OSError, path: Path) -> OutputError:
+    """Return the refusal for what the system said while an output was written."""
     if error.errno in _FULL:
         return OutputError(
             "the disk is full; nothing was written", where=str(path), mend="free some space or write elsewhere"

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
+from hmeta.infer.labels import labelled_posterior
 from hmeta.infer.mixing import MIN_DRAWS, Mixing, e_bfmi, measure_mixing
 from hmeta.infer.quantities import count_disordered, list_quantities
 
@@ -109,7 +110,7 @@ def diagnose(tree: xr.DataTree) -> Diagnosis:
     """
     if not isinstance(tree, xr.DataTree) or "posterior" not in tree.children:
         raise DataError("this is not a fit", received=type(tree).__name__, allowed="what hmeta.fit returns")
-    posterior = tree["posterior"].to_dataset()
+    posterior = labelled_posterior(tree)
     labels, draws = list_quantities(posterior)
     mixing = measure_mixing(draws)
     table = labels.assign(**mixing._asdict())

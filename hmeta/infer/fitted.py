@@ -20,6 +20,7 @@ from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import UNIT_COLUMNS
 from hmeta.infer.evidence import observed_rows
+from hmeta.infer.labels import labelled_posterior
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +136,7 @@ def read_fit(tree: xr.DataTree, parameter: str = "M") -> Fitted:
             received=type(tree).__name__,
             allowed="the DataTree that hmeta.fit returns, or hmeta.core.files.read_tree of its file",
         )
-    posterior = tree["posterior"].to_dataset()
+    posterior = labelled_posterior(tree)
     known = [str(name) for name, v in posterior.data_vars.items() if set(v.dims) == {"chain", "draw", "cell"}]
     if parameter not in known:
         raise DataError(

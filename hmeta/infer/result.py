@@ -66,7 +66,7 @@ def _draws_dataset(
     )
 
 
-def _cell_coords(reporting: Reporting) -> dict[str, Any]:
+def _cell_labels(reporting: Reporting) -> dict[str, Any]:
     coords: dict[str, Any] = {"cell": cell_labels(reporting.cells), "n_answers": ("cell", reporting.n_answers)}
     for name in reporting.cells.columns:
         values = reporting.cells[name]
@@ -78,7 +78,7 @@ def _cell_coords(reporting: Reporting) -> dict[str, Any]:
 def _parameter_dataset(plan: ModelPlan, reporting: Reporting, draws: Draws) -> xr.Dataset:
     """Return parameters at cells, population and group terms, and criteria, with coordinates."""
     variables: dict[str, tuple[np.ndarray, tuple[str, ...]]] = {}
-    coords = _cell_coords(reporting)
+    coords: dict[str, Any] = {"cell": cell_labels(reporting.cells)}
     for parameter in plan.parameters.values():
         variables[parameter.name] = (draws[parameter.name], ("cell",))
         for term in parameter.common:
@@ -126,16 +126,23 @@ def _add_criteria(
     variables: dict[str, tuple[np.ndarray, tuple[str, ...]]], coords: dict[str, Any], plan: ModelPlan, edges: np.ndarray
 ) -> None:
     criteria = plan.criteria
+    variables["criteria"] = (edges[:, :, criteria.gap_ladder, criteria.gap_step + 1], ("criterion",))
+    coords["criterion"] = _criterion_labels(plan)["criterion"]
+
+
+def _criterion_labels(plan: ModelPlan) -> dict[str, Any]:
+    criteria = plan.criteria
     ladder, step = criteria.gap_ladder, criteria.gap_step
-    variables["criteria"] = (edges[:, :, ladder, step + 1], ("criterion",))
     names = cell_labels(criteria.groups)
     outcomes = ["+".join(OUTCOMES[plan.task][code] for code in codes) for codes in criteria.ladder_outcomes]
     values = [criteria.level_values[i][k + 1] for i, k in zip(ladder, step, strict=True)]
     group = [names[criteria.ladder_group[i]] for i in ladder]
-    coords["criterion"] = [f"{g} | {outcomes[i]} | {v:g}" for g, i, v in zip(group, ladder, values, strict=True)]
-    coords["criterion_group"] = ("criterion", np.array(group, dtype=object))
-    coords["criterion_outcomes"] = ("criterion", np.array([outcomes[i] for i in ladder], dtype=object))
-    coords["criterion_level"] = ("criterion", np.array(values, dtype=float))
+    return {
+        "criterion": [f"{g} | {outcomes[i]} | {v:g}" for g, i, v in zip(group, ladder, values, strict=True)],
+        "criterion_group": ("criterion", np.array(group, dtype=object)),
+        "criterion_outcomes": ("criterion", np.array([outcomes[i] for i in ladder], dtype=object)),
+        "criterion_level": ("criterion", np.array(values, dtype=float)),
+    }
 
 
 def _row_coords(rows: predictive.RatingRows) -> dict[str, Any]:
@@ -172,12 +179,12 @@ def _log_likelihood(parts: Parts, reporting: Reporting, draws: Draws) -> xr.Data
         return None
     flat = {name: draws[name].reshape(-1, *draws[name].shape[2:]) for name in [*parts.plan.parameters, "edges"]}
     values = predictive.pointwise(parts.plan, parts.shape, parts.data, reporting, flat)
-    return _draws_dataset({"outcome": (values.reshape(n_chains, n_draws, -1), ("cell",))}, _cell_coords(reporting))
+    return _draws_dataset({"outcome": (values.reshape(n_chains, n_draws, -1), ("cell",))}, _cell_labels(reporting))
 
 
 def _designs(plan: ModelPlan, reporting: Reporting) -> xr.Dataset:
     variables: dict[str, Any] = {}
-    coords: dict[str, Any] = {"cell": cell_labels(reporting.cells)}
+    coords = {**_cell_labels(reporting), **_criterion_labels(plan)}
     for name in plan.parameters:
         for part, (labels, matrix) in reporting.design(name).items():
             column = f"{name}_{part}_column"

@@ -37,8 +37,7 @@ def warm_start(plan: ModelPlan) -> WarmStart:
     """Return the posterior in coordinates in which it is nearly round."""
     zero = {key: 0.0 for t in sites.group_terms(plan) for key in sites.centring_keys(t.parameter, t.group)}
     expansion = Expansion(Target(plan, model_shape(plan), model_data(plan, zero)))
-    blocks = find_blocks(expansion.expanded) or _diagonal(expansion.expanded.size)
-    search = _Search(expansion, blocks)
+    search = _Search(expansion, find_blocks(expansion.expanded))
     position, variance = search.run()
     centred, weights = _recentre(expansion, position, variance)
     final = Target(plan, expansion.target.shape, model_data(plan, weights))
@@ -61,7 +60,7 @@ def _typical_sd(prior: Prior) -> float:
 class _Search:
     """The mode with standard deviations held, and the standard deviations it implies, in turn."""
 
-    def __init__(self, expansion: Expansion, blocks: Blocks) -> None:
+    def __init__(self, expansion: Expansion, blocks: Blocks | None) -> None:
         self.expansion, self.target, self.blocks = expansion, expansion.target, blocks
         self.product = whitening.curvature_product(expansion.expanded)
         self.value_and_slope = jax.jit(jax.value_and_grad(self.target.potential))
@@ -110,6 +109,9 @@ class _Search:
     def root(self, position: np.ndarray, data: Data, *, hold: bool = False) -> whitening.Root:
         """Return the root of the inverse curvature at a position; `hold` takes standard deviations as known."""
         expanded, wide = self.expansion.expanded, self.expansion.widen(position)
+        if self.blocks is None:
+            arrow = whitening.diagonal_curvature(self.product, expanded, data, wide)
+            return whitening.find_root(arrow, _diagonal(expanded.size), expanded.size)
         arrow = whitening.curvature(self.product, expanded, data, wide, self.blocks)
         if hold:
             held = self.held_wide[self.blocks.border]
@@ -165,4 +167,3 @@ def _recentre(expansion: Expansion, position: np.ndarray, variance: np.ndarray) 
         weights |= zip(sites.centring_keys(term.parameter, term.group), weight.tolist(), strict=True)
         moved[free] = position[free] * np.exp(weight * position[sd])
     return moved, weights
-

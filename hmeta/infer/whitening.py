@@ -26,6 +26,7 @@ LEAST_CURVATURE = 1.0
 negative curvature of a standard deviation away from its mode."""
 
 PROBE_BATCH = 16
+DIAGONAL_BATCH = 256
 
 BUCKET_RATIO = 1.5
 """Blocks share a bucket when the largest is at most this many times the smallest."""
@@ -165,6 +166,18 @@ def curvature(product: Product, expanded: Target, data: Data, wide: np.ndarray, 
     inside = tuple(_without_padding(result[: m.shape[1]][:, m], m == expanded.size) for m in buckets)
     coupling = tuple(np.moveaxis(result[n_places:][:, m], 0, 2) for m in buckets)
     return Curvature(inside, coupling, result[n_places:][:, blocks.border])
+
+
+def diagonal_curvature(product: Product, expanded: Target, data: Data, wide: np.ndarray) -> Curvature:
+    """Return each number's own curvature as blocks of one, for models without an affordable partition."""
+    own = np.empty(expanded.size)
+    for first in range(0, expanded.size, DIAGONAL_BATCH):
+        places = np.arange(first, min(first + DIAGONAL_BATCH, expanded.size))
+        directions = np.zeros((DIAGONAL_BATCH, expanded.size))  # one shape, one program
+        directions[np.arange(len(places)), places] = 1.0
+        result = np.asarray(product(jnp.asarray(wide), jnp.asarray(directions), data))
+        own[places] = result[np.arange(len(places)), places]
+    return Curvature((own[:, None, None],), (np.zeros((expanded.size, 1, 0)),), np.zeros((0, 0)))
 
 
 def _without_padding(probed: np.ndarray, padding: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hmeta.core.errors import OutputError
+from hmeta.core.files import output_error
 from hmeta.core.registry import did_you_mean
 
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -64,6 +65,6 @@ def save_figure(draw: Callable[[], Any], path: str | Path) -> None:
         part.write_bytes(content.getvalue())
         os.replace(part, path)
     except OSError as error:
-        raise OutputError("the figure cannot be written", where=str(path), received=error.strerror) from error
+        raise output_error(error, path) from error
     finally:
         part.unlink(missing_ok=True)

@@ -32,8 +32,8 @@ HALF_WIDTH = 8.5
 NEWTON_STEPS = 8
 
 V_AXIS = Axis(-45.0, 15.0, 4801)
-T_AXIS = Axis(0.0, 32.0, 534)
-MU_AXIS = Axis(-6.0, 11.0, 284)
+T_AXIS = Axis(0.0, 32.0, 712)
+MU_AXIS = Axis(-6.0, 11.0, 379)
 
 
 class Tails(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from hmeta.core.errors import DataError
+from hmeta.core.files import check_input
 from hmeta.core.registry import did_you_mean, modules_in
 from hmeta.trials import importers
 from hmeta.trials.declarations import declare
@@ -75,11 +76,7 @@ def choose_importer(path: Path, name: str | None = None) -> ModuleType:
 
 
 def _head(path: Path) -> bytes:
-    if not path.exists():
-        near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError("no such file", where=str(path), mend=did_you_mean(path.name, near))
-    if path.is_dir():
-        raise DataError("this is a folder, not a file", where=str(path))
+    check_input(path)
     try:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import sys
 from types import ModuleType
@@ -10,7 +12,9 @@ import pytest
 
 import hmeta
 import hmeta.cli as cli
+from hmeta.cli._progress import showing_progress
 from hmeta.core.errors import DataError
+from hmeta.infer.options import Progress
 
 
 def run(monkeypatch: pytest.MonkeyPatch, ends, *words: str) -> int:
@@ -111,3 +115,40 @@ def test_indented_blocks_of_help_keep_their_lines():
         """
 
     assert cli.help_text(run) == "Do it.\n\n\b\n    hmeta a\n    hmeta b\n\nMore."
+
+
+def test_flags_have_no_opposite_unless_it_is_the_default(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["import", "--help"])
+    text = capsys.readouterr().out
+    assert "--overwrite" in text
+    assert "--no-" not in text
+    assert "\n    hmeta import counts.mat -o counts.nc" in text
+
+
+def test_an_interruption_while_the_command_loads_leaves_no_traceback():
+    code = (
+        "import sys, builtins\n"
+        "real = builtins.__import__\n"
+        "def stop(name, *rest):\n"
+        "    if name == 'typer': raise KeyboardInterrupt\n"
+        "    return real(name, *rest)\n"
+        "builtins.__import__ = stop\n"
+        "from hmeta.__main__ import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted; nothing was written\n")
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_an_interruption_that_was_dropped_is_raised_at_the_next_report(quiet):
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), showing_progress(quiet=quiet) as report:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        report(Progress("sampling", (0,), 10))
+        pytest.fail("the report did not raise")
+    with pytest.raises(KeyboardInterrupt), showing_progress(quiet=quiet), contextlib.suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -196,8 +196,10 @@ def test_trials_are_counts_of_one(choice):
     ) -> Rows:
         place = (ladder * n_levels + level)[repeat]
         top = level[repeat] == n_levels - 1
-        arrays = (np.zeros_like(pairs), pairs, pair_count, pair, place, np.where(top, 0, place + 1), top, count)
-        return Rows(*(jnp.asarray(a) for a in arrays))
+        pairs_part = (np.zeros_like(pairs), pairs, pair_count)
+        between_part = (pair[~top], place[~top], place[~top] + 1, count[~top])
+        above_part = (pair[top], place[top], count[top])
+        return Rows(*(jnp.asarray(a) for a in (*pairs_part, *between_part, *above_part)))
 
     each_row = np.arange(counts.size)
     table = rows(each_row, counts.ravel().astype(float), np.arange(n_out), counts.sum(1).astype(float), outcome)

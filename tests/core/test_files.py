@@ -250,3 +250,21 @@ def test_data_and_fit_are_told_apart(tmp_path):
         read_dataset(tmp_path / "fit.nc")
     with pytest.raises(DataError, match="holds no fit"):
         read_tree(tmp_path / "r.nc")
+
+
+def test_a_device_or_a_pipe_is_neither_input_nor_output(tmp_path):
+    pipe = tmp_path / "pipe.nc"
+    os.mkfifo(pipe)
+    with pytest.raises(OutputError, match="device or a pipe"):
+        write_dataset(results(), pipe, overwrite=True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with pytest.raises(DataError, match="device or a pipe"):
+        read_dataset(pipe)
+
+
+def test_a_name_too_long_for_the_system_is_refused(tmp_path):
+    path = tmp_path / ("x" * 300 + ".nc")
+    with pytest.raises(OutputError, match="no possible file name"):
+        write_dataset(results(), path)
+    with pytest.raises(DataError, match="no possible file name"):
+        read_dataset(path)

@@ -12,6 +12,7 @@ import xarray as xr
 import hmeta
 from hmeta.core.files import read_tree, write_tree
 from hmeta.core.schema import OUTCOMES
+from hmeta.infer.labels import labelled_posterior
 from tests.infer.conftest import CHAINS, DRAWS, WARMUP
 from tests.oracle import binary, mafc
 
@@ -36,7 +37,7 @@ def fitted(request):
 
 def ladders(tree):
     """Return the positions of each ladder's criteria, by (criteria group, outcomes), lowest first."""
-    posterior = tree["posterior"]
+    posterior = labelled_posterior(tree)
     keys = list(zip(posterior["criterion_group"].values, posterior["criterion_outcomes"].values, strict=True))
     level = posterior["criterion_level"].values
     found = {key: [i for i, other in enumerate(keys) if other == key] for key in dict.fromkeys(keys)}
@@ -46,8 +47,8 @@ def ladders(tree):
 def edges_of(tree, group, outcome, chain, draw):
     """Return levels and edges (0, criteria, infinity) that one outcome of a criteria group reads, in one draw."""
     [(_, places)] = [(k, v) for k, v in ladders(tree).items() if k[0] == group and outcome in k[1].split("+")]
-    criteria = tree["posterior"]["criteria"].values[chain, draw, places]
-    return tree["posterior"]["criterion_level"].values[places], [0.0, *criteria, np.inf]
+    criteria = labelled_posterior(tree)["criteria"].values[chain, draw, places]
+    return labelled_posterior(tree)["criterion_level"].values[places], [0.0, *criteria, np.inf]
 
 
 def test_groups_dimensions_and_names_are_those_of_the_format(people, models):
@@ -59,7 +60,7 @@ def test_groups_dimensions_and_names_are_those_of_the_format(people, models):
         )
         forbidden = {"model", "group", "sample", "variable", "column"}
         assert not forbidden & {str(d) for node in fitted.tree.subtree for d in node.dims}
-    found = people.tree["posterior"]
+    found = labelled_posterior(people.tree)
     for name, dims in {
         "M": ("cell",),
         "c": ("cell",),
@@ -70,7 +71,7 @@ def test_groups_dimensions_and_names_are_those_of_the_format(people, models):
         "criteria": ("criterion",),
     }.items():
         assert found[name].dims == ("chain", "draw", *dims), name
-    found = models.tree["posterior"]
+    found = labelled_posterior(models.tree)
     assert found["M_model_dataset"].dims[2:] == ("llm_dataset",)
     assert found["M_model"].dims[2:] == ("llm",)
     assert found["cell"].values[:3].tolist() == ["a | x", "a | y", "b | x"]
@@ -106,7 +107,7 @@ def test_statistics_and_attributes_say_how_the_draws_were_made(fitted):
 
 
 def test_terms_name_variables_that_exist(fitted):
-    posterior = fitted.tree["posterior"]
+    posterior = labelled_posterior(fitted.tree)
     terms = json.loads(fitted.tree["hmeta"].attrs["terms"])
     assert set(terms) == set(fitted.plan.parameters)
     for parameter in terms.values():
@@ -120,7 +121,7 @@ def test_terms_name_variables_that_exist(fitted):
 
 def test_cells_are_the_sum_of_their_terms(models):
     """M at (model, dataset) = intercept + model + dataset + interaction, in every draw; meta_d = M·d."""
-    p = models.tree["posterior"]
+    p = labelled_posterior(models.tree)
     llm, dataset = (list(p[dim].values) for dim in ("llm", "dataset_level"))
     pairs = list(p["llm_dataset"].values)
     for i, (model, name) in enumerate(zip(p["model"].values, p["dataset"].values, strict=True)):
@@ -135,7 +136,7 @@ def test_cells_are_the_sum_of_their_terms(models):
 
 
 def test_the_log_link_is_undone_at_the_cells(people):
-    p = people.tree["posterior"]
+    p = labelled_posterior(people.tree)
     order = [list(p["participant_level"].values).index(name) for name in p["participant"].values]
     linear = p["M_Intercept"].values[..., None] + p["M_participant"].values[..., order]
     assert p["M"].values == pytest.approx(np.exp(linear), rel=1e-12)
@@ -157,7 +158,7 @@ def test_criteria_have_the_levels_that_each_group_uses(models):
 
 def test_log_likelihood_of_people_is_that_of_the_definition(people):
     tree, chain, draw = people.tree, 1, 37
-    p, stored = tree["posterior"], tree["log_likelihood"]["outcome"].values[chain, draw]
+    p, stored = labelled_posterior(tree), tree["log_likelihood"]["outcome"].values[chain, draw]
     data = people.data
     for cell, name in enumerate(p["participant"].values):
         values = {k: float(p[k].values[chain, draw, cell]) for k in ("d", "c", "meta_d")}
@@ -177,7 +178,7 @@ def test_log_likelihood_of_people_is_that_of_the_definition(people):
 @pytest.mark.parametrize("cell", [0, 7])
 def test_log_likelihood_of_models_is_that_of_the_definition(models, cell):
     tree, chain, draw = models.tree, 0, 99
-    p, data = tree["posterior"], models.data
+    p, data = labelled_posterior(tree), models.data
     setting = mafc.Setting(*(float(p[k].values[chain, draw, cell]) for k in ("d", "meta_d")), n_options=4)
     here = (data["model"].values == p["model"].values[cell]) & (data["dataset"].values == p["dataset"].values[cell])
     total = 0.0
@@ -193,7 +194,7 @@ def test_log_likelihood_of_models_is_that_of_the_definition(models, cell):
 def test_observed_rows_are_the_counts_of_the_data(people):
     tree, data = people.tree, people.data
     rows = tree["observed_data"].to_dataset()
-    names = tree["posterior"]["participant"].values
+    names = labelled_posterior(tree)["participant"].values
     for i in range(rows.sizes["row"]):
         row = rows.isel(row=i)
         same = (
@@ -249,7 +250,7 @@ def test_arviz_reads_a_fit_as_it_is(fitted):
         table = az.summary(fitted.tree, var_names=["M", "M_Intercept"])
         plot = arviz_plots.plot_forest(fitted.tree, var_names=["M"], backend="matplotlib")
         loo = az.loo(fitted.tree)
-    n_cells = fitted.tree["posterior"].sizes["cell"]
+    n_cells = labelled_posterior(fitted.tree).sizes["cell"]
     assert len(table) == n_cells + 1
     assert plot is not None
     assert np.isfinite(loo.elpd)

@@ -14,7 +14,7 @@ from hmeta.sdt.derived import log_likelihood, pointwise_log_likelihood
 from hmeta.spec import load_model, plan, with_formulas
 
 N_MODELS, N_ITEMS = 5, 60
-BY_ITEM = {"d": "1 + (1 | model) + (1 | item)"}
+BY_ITEM = {"d": "1 + (1 | model) + (1 | item)", "M": "1"}
 
 
 @pytest.fixture(scope="module")

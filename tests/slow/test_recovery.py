@@ -23,8 +23,8 @@ from hmeta.trials import frame_of, trials_dataset
 
 pytestmark = pytest.mark.slow
 
-SAMPLER = SamplerOptions(chains=2, warmup=300, draws=400, seed=1)
-DATA_SETS = 6
+SAMPLER = SamplerOptions(chains=2, warmup=300, draws=400, seed=1, target_accept=0.95)
+DATA_SETS = 12
 LEVELS = 4
 MOST_Z = 4.4
 
@@ -100,7 +100,7 @@ def test_a_group_of_people_is_recovered():
         truth = {"d": rng.normal(1.5, 0.4, people), "c": rng.normal(0.0, 0.3, people), "M": np.exp(log_m)}
         ds = hmeta.simulate(n_trials=400, criteria=gaps.cumsum(axis=2), units=named(units), seed=number, **truth)
         run = run_nuts(with_data(every, ds, units, "binary"), SAMPLER, find_device("cpu"), silent)
-        assert run.stats["diverging"].mean() < 0.01
+        assert run.stats["diverging"].mean() < 0.005
         held.append(hits(run.draws["M"], truth["M"]))
         means.append(z_score(run.draws["M_Intercept"], log_m.mean()))
         spreads.append(z_score(np.log(run.draws["M_sd_participant"]), np.log(log_m.std(ddof=1))))
@@ -127,7 +127,7 @@ def test_models_by_datasets_are_recovered():
         criteria = np.exp(rng.normal(np.log(0.6), 0.3, (models, LEVELS - 1))).cumsum(axis=1)[model]
         ds = hmeta.simulate(task="mafc", n_trials=300, criteria=criteria, units=named(units), seed=number, **truth)
         run = run_nuts(with_data(every, ds, units, "mafc"), SAMPLER, find_device("cpu"), silent)
-        assert run.stats["diverging"].mean() < 0.01
+        assert run.stats["diverging"].mean() < 0.005
         held.append(hits(run.draws["M"], truth["M"]))
         means.append(z_score(run.draws["M"].mean(axis=-1), truth["M"].mean()))
     check_coverage(np.array(held))

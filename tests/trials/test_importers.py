@@ -13,7 +13,7 @@ from hmeta.core.errors import DataError
 from hmeta.core.registry import modules_in
 from hmeta.trials import importers
 from hmeta.trials.count_table import count_table
-from hmeta.trials.declarations import declare, read_mapping
+from hmeta.trials.declarations import read_mapping
 from hmeta.trials.import_options import ImportOptions, ScaleDeclaration, parse_scale
 from hmeta.trials.importing import choose_importer, import_table
 from hmeta.trials.tables import frame_of, scale_frame
@@ -428,3 +428,156 @@ def test_the_caller_s_table_is_not_changed():
     before = frame.copy(deep=True)
     from_table(frame, ImportOptions(missing=((None, "-9"),), scale=ScaleDeclaration(1, 4)), path="t.csv")
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_long_numbers_stay_names_of_their_own(write):
+    ids = [1234567, 1234568, 123456789012345678, 12345678901234567890, 12345678901234567891]
+    text = "participant,correct,confidence\n" + "".join(f"{i},1,3\n" for i in ids)
+    assert import_table(write("a.csv", text))["participant"].values.tolist() == [str(i) for i in ids]
+    rows = "\n".join(json.dumps({"participant": i, "correct": 1, "confidence": 3}) for i in ids)
+    assert import_table(write("a.jsonl", rows))["participant"].values.tolist() == [str(i) for i in ids]
+
+
+def test_numbers_as_labels_are_exact(tmp_path):
+    frame = pd.DataFrame({"participant": [1000001, 1000002], "item": [0.1234567, 0.1234568], "correct": 1})
+    frame.assign(confidence=[3, 4]).to_parquet(tmp_path / "a.parquet")
+    dataset = import_table(tmp_path / "a.parquet")
+    assert dataset["participant"].values.tolist() == ["1000001", "1000002"]
+    assert dataset["item"].values.tolist() == ["0.1234567", "0.1234568"]
+
+
+def test_a_unit_of_two_columns_is_missing_where_a_part_is(write):
+    text = "agent,agent_id,correct,confidence\nhuman,1,1,3\ngpt,,0,2\n"
+    assert import_table(write("a.csv", text))["participant"].values.tolist() == ["human/1", ""]
+
+
+@pytest.mark.parametrize(
+    ("content", "received"),
+    [
+        (ANSWERS.encode("utf-16"), "UTF-16 text"),
+        (ANSWERS.replace("a,q1", "\u00e9,q1").encode("latin-1"), "byte 0xe9 at position 35"),
+        (ANSWERS.replace("a,q1", "\0,q1").encode(), "a null byte at position 35"),
+    ],
+)
+def test_other_encodings_are_named(tmp_path, content, received):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match="not UTF-8 text") as caught:
+        import_table(tmp_path / "a.csv", scale="0-100")
+    assert caught.value.received == received
+    assert caught.value.mend
+
+
+def test_an_open_quotation_mark_is_refused_with_its_line(write):
+    with pytest.raises(DataError, match="line 5") as caught:
+        import_table(write("a.csv", ANSWERS.replace("b,q1", '"b,q1')))
+    assert caught.value.mend
+
+
+def test_line_separators_inside_a_reply_end_no_row(write):
+    reply = "one\u2028two\x85three"
+    rows = "\n".join(
+        json.dumps({"model": "a", "reply": reply, "correct": c, "confidence": 3}, ensure_ascii=False) for c in (0, 1)
+    )
+    assert import_table(write("a.jsonl", rows))["reply"].values.tolist() == [reply] * 2
+    text = f"model,reply,correct,confidence\na,{reply},1,3\na,{'x' * 200_000},0,4\n"
+    assert import_table(write("a.csv", text))["reply"].values.tolist() == [reply, "x" * 200_000]
+
+
+def test_a_code_for_missing_off_the_declared_scale_is_refused(write):
+    text = "model,correct,confidence\n" + "a,1,90\na,0,50\na,1,-1\n" * 5
+    with pytest.raises(DataError, match="looks like a code for missing") as caught:
+        import_table(write("a.csv", text), scale="0-100")
+    assert "--missing -1" in str(caught.value)
+    assert np.isnan(import_table(write("a.csv", text), scale="0-100", missing=[-1])["confidence"].values).sum() == 5
+    assert import_table(write("a.csv", text), scale="-1:100")["confidence"].values.min() == -1
+
+
+@pytest.mark.parametrize("values", [("4.5", "4"), ("1", "4"), ("four", "4"), ("99999", "4")])
+def test_impossible_numbers_of_options_are_refused(write, values):
+    text = "model,correct,confidence,n_options\n" + "".join(f"a,1,3,{value}\n" for value in values)
+    with pytest.raises(DataError, match="number of options is impossible") as caught:
+        import_table(write("a.csv", text))
+    assert caught.value.received == values[0]
+    assert "rows (from 0) 0" in str(caught.value)
+
+
+def test_a_declared_number_of_options_may_not_contradict_the_file(write):
+    text = "model,correct,confidence,n_options\na,1,3,4\na,0,2,\n"
+    with pytest.raises(DataError, match="contradicts the file"):
+        import_table(write("a.csv", text), n_options=5)
+    assert import_table(write("a.csv", text), n_options=4)["n_options"].values.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("step", [-1.0, float("nan"), 101.0])
+def test_an_impossible_step_is_refused(step):
+    with pytest.raises(DataError, match="step of the confidence scale"):
+        ScaleDeclaration(0, 100, step)
+    with pytest.raises(DataError, match="has no end"):
+        ScaleDeclaration(0, float("inf"))
+
+
+def test_declarations_as_arguments(write):
+    path = write("a.csv", ANSWERS.replace("domain", "area"))
+    plain = import_table(path, scale="0-100", task="mafc", n_options=4, columns={"dataset": "area"}, license="CC0")
+    options = ImportOptions(scale=PERCENT, task="mafc", n_options=4, columns={"dataset": "area"}, license="CC0")
+    assert plain.identical(import_table(path, options))
+    assert plain.identical(import_table(path, options, scale=(0, 100)))
+    assert declare(scale={"lower": 1, "upper": 7, "reversed": True}).scale == ScaleDeclaration(1, 7, None, True)
+    assert declare(missing=[-1, ("conf", "x")]).missing == ((None, "-1"), ("conf", "x"))
+    assert declare() == ImportOptions()
+
+
+@pytest.mark.parametrize(
+    ("declared", "match"),
+    [
+        ({"scal": "0-100"}, 'unknown declaration "scal"'),
+        ({"n_options": 4.5}, "wrong kind"),
+        ({"ungraded": "yes"}, "wrong kind"),
+        ({"labels": "a,b"}, "wrong kind"),
+        ({"scale": (1, 2, 3)}, "wrong kind"),
+        ({"scale": "high"}, "scale cannot be read"),
+    ],
+)
+def test_declarations_of_the_wrong_kind(declared, match):
+    with pytest.raises(DataError, match=match):
+        declare(**declared)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("n_options = 4.7\n", "wrong kind"),
+        ('ungraded = "true"\n', "wrong kind"),
+        ('[scale]\nlower = 0\nupper = 1\nreversed = "no"\n', "wrong kind"),
+        ("[scale]\nlower = 1\nupper = 0\n", "map.toml: the confidence scale is empty"),
+    ],
+)
+def test_a_mapping_is_never_taken_in_part(write, text, match):
+    with pytest.raises(DataError, match=match):
+        read_mapping(write("map.toml", text))
+
+
+def test_counts_of_one_participant_twice_are_refused(write):
+    twice = [{"participant": "p", "nR_S1": S1, "nR_S2": S2}, {"participant": "p", "nR_S1": S2, "nR_S2": S1}]
+    with pytest.raises(DataError, match="a participant occurs twice"):
+        import_table(write("c.json", json.dumps(twice)))
+    head = "participant," + ",".join(f"nR_S{s}_{i}" for s in (1, 2) for i in range(1, 9))
+    row = "p," + ",".join(map(str, S1 + S2))
+    with pytest.raises(DataError, match="a participant occurs twice"):
+        import_table(write("c.csv", f"{head}\n{row}\n{row}\n"))
+
+
+def test_counts_by_condition_stay_apart(write):
+    rows = [f"p,{c},{a},{b}" for c in ("easy", "hard") for a, b in zip(S1, S2, strict=True)]
+    by_row = import_table(write("r.csv", "participant,condition,nR_S1,nR_S2\n" + "\n".join(rows) + "\n"))
+    entries = [{"participant": "p", "condition": c, "nR_S1": S1, "nR_S2": S2} for c in ("easy", "hard")]
+    by_entry = import_table(write("c.json", json.dumps(entries)))
+    for dataset in (by_row, by_entry):
+        assert dataset["condition"].values.tolist() == ["easy", "hard"]
+        assert dataset["scale_upper"].values.tolist() == [4.0]
+        assert dataset["count"].values.sum() == 2 * (sum(S1) + sum(S2))
+
+
+def test_counts_without_an_owner_are_refused(write):
+    with pytest.raises(DataError, match="does not say whose counts"):
+        import_table(write("r.csv", "participant,nR_S1,nR_S2\np,3,1\n,2,2\np,1,3\np,0,4\n"))

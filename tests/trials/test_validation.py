@@ -262,6 +262,39 @@ def test_estimates_are_validated_by_their_own_columns():
         validate(ds.assign(standard_error=("row", [0.0, 1.0])))
 
 
+def written_estimates() -> xr.Dataset:
+    columns = {
+        "participant": ["a", "b", "c", "d"],
+        "estimate": [0.8, np.nan, np.nan, 1.2],
+        "standard_error": [0.1, np.nan, np.nan, 0.3],
+        "status": ["ok", "undefined", "failed", "flagged"],
+        "reason": ["", "no wrong answers", "", "d negative"],
+    }
+    attrs = {"hmeta_layout": "estimates", "hmeta_schema": "1", "task": "binary"}
+    return xr.Dataset({name: ("row", np.array(values)) for name, values in columns.items()}, attrs=attrs)
+
+
+def test_estimates_that_say_why_they_are_missing_are_excluded_and_counted():
+    found = validate(written_estimates())
+    assert found.dataset["participant"].values.tolist() == ["a", "d"]
+    assert (found.report.rows_in, found.report.rows_used) == (4, 2)
+    assert found.report.exclusions[["unit", "reason", "count"]].values.tolist() == [
+        ["b", "no wrong answers", 1],
+        ["c", "failed", 1],
+    ]
+    assert warned(found) == {"flagged_estimates"}
+
+
+def test_estimates_that_do_not_say_why_are_refused():
+    ds = written_estimates()
+    with pytest.raises(DataError, match=r"rows \(from 0\) 1"):
+        validate(ds.assign(status=("row", np.array(["ok", "ok", "failed", "ok"]))))
+    with pytest.raises(DataError, match="values of estimate cannot be used"):
+        validate(ds.drop_vars(["status", "reason"]))
+    with pytest.raises(DataError, match="no estimate can be used"):
+        validate(ds.isel(row=[1, 2]))
+
+
 def test_counts_are_refused_with_indices_outside_the_file():
     ds = from_counts([4, 3, 2, 1], [1, 2, 3, 4])
     for name in ("row_cell", "row_level", "row_outcome"):
