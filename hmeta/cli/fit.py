@@ -34,7 +34,7 @@ def run(
     warmup: Annotated[int | None, typer.Option(help="Iterations of each chain to adapt. Default: 1000.")] = None,
     draws: Annotated[int | None, typer.Option(help="Draws of each chain to keep. Default: 1000.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 0.")] = None,
-    target_accept: Annotated[float | None, typer.Option(help="Acceptance aimed at. Default: 0.8.")] = None,
+    target_accept: Annotated[float | None, typer.Option(help="Acceptance aimed at. Default: 0.9.")] = None,
     formula: Annotated[
         list[str] | None, typer.Option(help='PARAMETER=FORMULA: "M=0 + scale + (1 | model)". May be repeated.')
     ] = None,

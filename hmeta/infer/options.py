@@ -18,7 +18,8 @@ class SamplerOptions:
         Chains, and iterations of each before and after adaptation ends.
     seed : int
     target_accept : float
-        Acceptance probability that the step size is tuned to.
+        Acceptance probability that the step size is tuned to. At 0.8 about half of small simulated studies had
+        a divergence or two where a standard deviation comes near 0.
     max_tree_depth : int
         A draw takes at most ``2**max_tree_depth - 1`` leapfrog steps.
     """
@@ -27,7 +28,7 @@ class SamplerOptions:
     warmup: int = 1000
     draws: int = 1000
     seed: int = 0
-    target_accept: float = 0.8
+    target_accept: float = 0.9
     max_tree_depth: int = 10
 
     def __post_init__(self) -> None:

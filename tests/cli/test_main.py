@@ -144,11 +144,11 @@ def test_an_interruption_while_the_command_loads_leaves_no_traceback():
 @pytest.mark.parametrize("quiet", [True, False])
 def test_an_interruption_that_was_dropped_is_raised_at_the_next_report(quiet):
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), showing_progress(quiet=quiet) as report:
+    with contextlib.suppress(KeyboardInterrupt), showing_progress(quiet=quiet) as report:
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        report(Progress("sampling", (0,), 10))
-        pytest.fail("the report did not raise")
+        with pytest.raises(KeyboardInterrupt):
+            report(Progress("sampling", (0,), 10))
     with pytest.raises(KeyboardInterrupt), showing_progress(quiet=quiet), contextlib.suppress(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before

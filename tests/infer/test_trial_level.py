@@ -10,6 +10,7 @@ import pytest
 import hmeta
 from hmeta.infer.data import model_data, model_shape
 from hmeta.infer.device import computing, find_device
+from hmeta.infer.labels import labelled_posterior
 from hmeta.sdt.derived import log_likelihood, pointwise_log_likelihood
 from hmeta.spec import load_model, plan, with_formulas
 
@@ -95,7 +96,7 @@ def test_the_spread_of_items_is_seen(fit):
 
 
 def test_d_of_a_cell_is_that_of_its_item(fit):
-    posterior = fit["posterior"]
+    posterior = labelled_posterior(fit)
     assert posterior.sizes["cell"] == N_MODELS * N_ITEMS
     item = [list(posterior["item_level"].values).index(name) for name in posterior["item"].values]
     model = [list(posterior["llm"].values).index(name) for name in posterior["model"].values]

@@ -13,7 +13,7 @@ from hmeta.core.errors import DataError
 from hmeta.core.registry import modules_in
 from hmeta.trials import importers
 from hmeta.trials.count_table import count_table
-from hmeta.trials.declarations import read_mapping
+from hmeta.trials.declarations import declare, read_mapping
 from hmeta.trials.import_options import ImportOptions, ScaleDeclaration, parse_scale
 from hmeta.trials.importing import choose_importer, import_table
 from hmeta.trials.tables import frame_of, scale_frame
@@ -432,9 +432,9 @@ def test_the_caller_s_table_is_not_changed():
 
 def test_long_numbers_stay_names_of_their_own(write):
     ids = [1234567, 1234568, 123456789012345678, 12345678901234567890, 12345678901234567891]
-    text = "participant,correct,confidence\n" + "".join(f"{i},1,3\n" for i in ids)
+    text = "participant,correct,confidence\n" + "".join(f"{i},1,{3 + i % 2}\n" for i in ids)
     assert import_table(write("a.csv", text))["participant"].values.tolist() == [str(i) for i in ids]
-    rows = "\n".join(json.dumps({"participant": i, "correct": 1, "confidence": 3}) for i in ids)
+    rows = "\n".join(json.dumps({"participant": i, "correct": 1, "confidence": 3 + i % 2}) for i in ids)
     assert import_table(write("a.jsonl", rows))["participant"].values.tolist() == [str(i) for i in ids]
 
 
@@ -455,8 +455,8 @@ def test_a_unit_of_two_columns_is_missing_where_a_part_is(write):
     ("content", "received"),
     [
         (ANSWERS.encode("utf-16"), "UTF-16 text"),
-        (ANSWERS.replace("a,q1", "\u00e9,q1").encode("latin-1"), "byte 0xe9 at position 35"),
-        (ANSWERS.replace("a,q1", "\0,q1").encode(), "a null byte at position 35"),
+        (ANSWERS.replace("a,q1", "\u00e9,q1").encode("latin-1"), "byte 0xe9 at position 34"),
+        (ANSWERS.replace("a,q1", "\0,q1").encode(), "a null byte at position 34"),
     ],
 )
 def test_other_encodings_are_named(tmp_path, content, received):
@@ -476,7 +476,8 @@ def test_an_open_quotation_mark_is_refused_with_its_line(write):
 def test_line_separators_inside_a_reply_end_no_row(write):
     reply = "one\u2028two\x85three"
     rows = "\n".join(
-        json.dumps({"model": "a", "reply": reply, "correct": c, "confidence": 3}, ensure_ascii=False) for c in (0, 1)
+        json.dumps({"model": "a", "reply": reply, "correct": c, "confidence": 3 + c}, ensure_ascii=False)
+        for c in (0, 1)
     )
     assert import_table(write("a.jsonl", rows))["reply"].values.tolist() == [reply] * 2
     text = f"model,reply,correct,confidence\na,{reply},1,3\na,{'x' * 200_000},0,4\n"
@@ -494,7 +495,7 @@ def test_a_code_for_missing_off_the_declared_scale_is_refused(write):
 
 @pytest.mark.parametrize("values", [("4.5", "4"), ("1", "4"), ("four", "4"), ("99999", "4")])
 def test_impossible_numbers_of_options_are_refused(write, values):
-    text = "model,correct,confidence,n_options\n" + "".join(f"a,1,3,{value}\n" for value in values)
+    text = "model,correct,confidence,n_options\n" + "".join(f"a,1,{3 + i},{value}\n" for i, value in enumerate(values))
     with pytest.raises(DataError, match="number of options is impossible") as caught:
         import_table(write("a.csv", text))
     assert caught.value.received == values[0]
