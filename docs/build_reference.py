@@ -58,8 +58,9 @@ def _signature(verb: Callable[..., object]) -> str:
 
 
 def _unquote(signature: str) -> str:
-    """Take the quotes off annotations, which are text under postponed evaluation."""
-    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature)
+    """Take the quotes off annotations, which are text under postponed evaluation, and addresses off functions."""
+    named = re.sub(r"<function (\w+) at 0x[0-9a-f]+>", r"\1", signature)
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", named)
 
 
 def _block(text: str) -> str:

@@ -58,10 +58,12 @@ def run(
 ) -> None:
     """Turn a foreign file into a results file, saying what was taken for what.
 
-    hmeta import answers.csv --scale 0-100 --n-options 4
-    hmeta import answers.csv --column confidence=conf --column model=llm
-    hmeta import data_Bang.csv --missing -10 -o bang.nc
-    hmeta import counts.mat -o counts.nc
+    For example:
+
+        hmeta import answers.csv --scale 0-100 --n-options 4
+        hmeta import answers.csv --column confidence=conf --column model=llm
+        hmeta import data_Bang.csv --missing -10 -o bang.nc
+        hmeta import counts.mat -o counts.nc
     """
     from hmeta.core.files import check_output, write_dataset
     from hmeta.trials.declarations import read_mapping

@@ -123,7 +123,7 @@ def test_flags_have_no_opposite_unless_it_is_the_default(capsys):
     text = capsys.readouterr().out
     assert "--overwrite" in text
     assert "--no-" not in text
-    assert "\n    hmeta import counts.mat -o counts.nc" in text
+    assert "  hmeta import counts.mat -o counts.nc\n" in text
 
 
 def test_an_interruption_while_the_command_loads_leaves_no_traceback():
