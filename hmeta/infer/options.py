@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from hmeta.core.errors import HmetaError
 
+MOST_SEED = 2**63 - 1
+"""What the file of a fit can hold."""
+
 
 @dataclass(frozen=True)
 class SamplerOptions:
@@ -36,6 +39,8 @@ class SamplerOptions:
             value = getattr(self, name)
             if value < least:
                 raise HmetaError(f"{name} is too small", received=str(value), allowed=f"{least} or more")
+        if self.seed > MOST_SEED:
+            raise HmetaError("seed is too large", received=str(self.seed), allowed=f"0 to {MOST_SEED}")
         if not 0.0 < self.target_accept < 1.0:
             raise HmetaError(
                 "target_accept is not a probability", received=str(self.target_accept), allowed="between 0 and 1"
