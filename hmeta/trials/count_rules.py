@@ -7,11 +7,12 @@ import xarray as xr
 
 from hmeta.core.errors import DataError
 from hmeta.core.schema import OUTCOMES
+from hmeta.trials.columns import decode
 from hmeta.trials.counts import check_count_values, check_level_values, is_padded
 from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rules.scale import one_level
 from hmeta.trials.scales import is_rating, span
-from hmeta.trials.tables import missing_column, scale_frame
+from hmeta.trials.tables import missing_column, scale_frame, unit_columns
 
 NEEDED = ("row_cell", "row_outcome", "row_level", "count", "level_value")
 
@@ -27,6 +28,20 @@ def check_counts(ds: xr.Dataset) -> None:
     one_level(scale_frame(ds))
     _check_levels(ds)
     _check_classes(ds)
+    _check_owners(ds)
+
+
+def _check_owners(ds: xr.Dataset) -> None:
+    """Refuse cells that do not say whose answers they count."""
+    for name in unit_columns(ds.variables):
+        blank = decode(name, ds[name].values).isna().to_numpy(dtype=bool)
+        if blank.any():
+            raise DataError(
+                f"cells without a {name}",
+                where=f"column {name}, {numbered(blank)}",
+                received="blank",
+                mend="leave these cells out, or count again from the answers: hmeta counts",
+            )
 
 
 def _check_indices(ds: xr.Dataset) -> None:
@@ -57,16 +72,20 @@ def _check_levels(ds: xr.Dataset) -> None:
             )
         return
     declared = scales if len(scales) == 1 else None
-    if declared is None or not is_rating(declared)[0]:
+    if declared is None:
         return
     lower, upper, step = (float(declared[f"scale_{end}"].iloc[0]) for end in ("lower", "upper", "step"))
-    steps = (value - lower) / step
-    bad = (value < lower) | (value > upper) | (np.abs(steps - np.round(steps)) > 1e-6)
+    slack = 1e-6 * (upper - lower)
+    bad = (value < lower - slack) | (value > upper + slack)
+    if is_rating(declared)[0]:
+        steps = (value - lower) / step
+        bad |= np.abs(steps - np.round(steps)) > 1e-6
     if bad.any():
         raise DataError(
             f"counts have confidence outside {span(declared)}",
             where="level_value",
             received=", ".join(f"{v:g}" for v in np.unique(value[bad])[:5]),
+            mend="correct the levels or the declared scale, or count again from the answers: hmeta counts",
         )
 
 

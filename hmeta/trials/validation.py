@@ -21,6 +21,7 @@ from hmeta.trials.rows import factor_names, orient, outcome_codes, row_scales, r
 from hmeta.trials.rules import Caution, rules
 from hmeta.trials.rules.scale import clipped
 from hmeta.trials.scales import infer_scale
+from hmeta.trials.structure import check_structure
 from hmeta.trials.study import Answers, Study, places
 from hmeta.trials.tables import (
     check_task,
@@ -83,6 +84,7 @@ def validate(ds: xr.Dataset, *, on_violation: str = "auto", duplicates: str = "e
     if layout not in LAYOUTS:
         raise DataError("unknown layout", where="attribute hmeta_layout", received=repr(layout), allowed=LAYOUTS)
     check_task(str(ds.attrs.get("task")))
+    check_structure(ds)
     if layout == "estimates":
         return Validated(*usable_estimates(ds))
     if layout == "counts":

@@ -19,7 +19,14 @@ CHOICES = choices()
 EDGES = (0.0, 0.35, 0.8, 1.1, 2.2, np.inf)
 GRID = [(d, meta_d) for d in (-3.0, -0.4, 0.6, 2.5, 8.0) for meta_d in (-4.0, -0.7, 1.3, 9.0)]
 
-each = pytest.mark.parametrize("choice", CHOICES, ids=str)
+
+def _quick_or_slow(choices):
+    """Leave normal noise with m = 4 to the quick tests; compiling it for every m takes minutes."""
+    slow = [not c.closed_form and c.n_options != 4 for c in choices]
+    return [pytest.param(c, id=str(c), marks=[pytest.mark.slow] * s) for c, s in zip(choices, slow, strict=True)]
+
+
+each = pytest.mark.parametrize("choice", _quick_or_slow(CHOICES))
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +112,7 @@ def test_log_probabilities_are_those_of_the_oracle(choice):
                 assert abs(found - expected) <= tolerance * max(1.0, abs(expected)), (d, meta_d, code, lo, hi)
 
 
-@pytest.mark.parametrize("choice", [c for c in CHOICES if not c.closed_form and c.rule == "gap"], ids=str)
+@pytest.mark.parametrize("choice", _quick_or_slow([c for c in CHOICES if not c.closed_form and c.rule == "gap"]))
 def test_the_table_is_the_quadrature(choice):
     """Log tails to 1e-8 and rating probabilities to 1e-9, d in [-3, 8], meta_d in [-4, 9], criteria up to 5.
 

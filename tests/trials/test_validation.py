@@ -322,3 +322,45 @@ def test_trials_and_counts_get_the_same_cautions():
 def test_repeated_is_the_inverse_of_counting():
     frame = pd.DataFrame({"x": [1, 2], "count": [2, 0]})
     assert repeated(frame)["x"].tolist() == [1, 1]
+
+
+def replaced(ds: xr.Dataset, name: str, place: int, value: float | str) -> xr.Dataset:
+    values = ds[name].values.astype(np.result_type(ds[name].dtype, type(value)) if name != "participant" else object)
+    values[place] = value
+    return ds.assign({name: (ds[name].dims, values)})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("row_level", 0.5, "not whole numbers"),
+        ("row_cell", float("nan"), "not whole numbers"),
+        ("level_value", 77.0, "confidence outside"),
+        ("scale_step", -3.0, "scale_step is impossible"),
+        ("scale_reversed", 7, "scale_reversed is impossible"),
+        ("participant", "", "cells without a participant"),
+    ],
+)
+def test_counts_by_other_hands_are_never_taken_in_part(name, value, match):
+    ds = from_counts([4, 3, 2, 1], [1, 2, 3, 4])
+    with pytest.raises(DataError, match=match):
+        validate(replaced(ds, name, 0, value))
+
+
+def test_levels_outside_a_wide_scale_are_refused_in_counts():
+    ds = from_counts([4, 3, 2, 1], [1, 2, 3, 4])
+    wide = ds.assign(scale_upper=("scale_id", [100.0]), scale_step=("scale_id", [0.0]))
+    assert validate(wide).report.rows_used == 20
+    with pytest.raises(DataError, match="confidence outside"):
+        validate(replaced(wide, "level_value", 0, 500.0))
+
+
+def test_trials_by_other_hands_are_never_taken_in_part():
+    ds = trials_dataset(answers(4), task="open")
+    for values in ([0.5, 1, 0, 1], [np.nan, 1, 0, 1], ["right", "right", "wrong", "right"]):
+        with pytest.raises(DataError, match="column correct"):
+            validate(ds.assign(correct=("trial", np.array(values))))
+    with pytest.raises(DataError, match="another dimension"):
+        validate(ds.assign(confidence=("other", np.zeros(2))))
+    with pytest.raises(DataError, match="attribute padded"):
+        validate(ds.assign_attrs(padded="yes"))
