@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
 from hmeta.infer.mle_check import Counts, check_options, check_pad, check_pair
-from hmeta.infer.mle_fit import SMALLEST_D, Fits, fit_cells
-from hmeta.infer.mle_status import FAILED, FLAGGED, OK, UNDEFINED, doubts, undefined_reasons
-from hmeta.infer.mle_table import (
+from hmeta.mle.fit import SMALLEST_D, Fits, fit_cells
+from hmeta.mle.status import FAILED, FLAGGED, OK, UNDEFINED, doubts, undefined_reasons
+from hmeta.mle.table import (
     CountTable,
     Ratings,
     auroc2,
     from_counts,
-    from_plan,
     is_correct,
     occupied,
     outcome_counts,
     padded,
+    ratings,
 )
-from hmeta.infer.mle_zroc import zroc_slopes
+from hmeta.mle.zroc import zroc_slopes
 from hmeta.spec.plan import ModelPlan
 
 Floats = NDArray[np.float64]
@@ -255,9 +255,19 @@ def fit_mle(
     given = {"noise": noise, "meta_c": meta_c, "rule": rule}
     own = dict(data.options) if isinstance(data, ModelPlan) else {}
     options = check_options(data.task, {**own, **{k: v for k, v in given.items() if v is not None}})
-    raw = from_plan(data) if isinstance(data, ModelPlan) else from_counts(data)
+    raw = _from_plan(data) if isinstance(data, ModelPlan) else from_counts(data)
     frame, _ = _fit(raw, options, pad)
     order = [name for name in COLUMNS if name in frame]
     return pd.concat([data.cells.reset_index(drop=True), frame[order]], axis=1).assign(
         **{k: str(v) for k, v in options.items()}
     )
+
+
+def _from_plan(plan: ModelPlan) -> Ratings:
+    """Read the rows of a plan; every cell gets criteria of its own."""
+    rows, values = plan.rows, plan.criteria.level_values
+    offset = np.concatenate([[0], np.cumsum([len(v) for v in values])])
+    value = np.concatenate([np.asarray(v, dtype=float) for v in values])[offset[rows.ladder] + rows.level]
+    columns = {"cell": rows.cell, "outcome": rows.outcome, "value": value, "count": rows.count}
+    sd_ratio = float(plan.options.get("sd_ratio", 1.0))
+    return ratings(plan.task, plan.cells, columns, sd_ratio=sd_ratio, ladder=rows.ladder)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError, SpecError
 from hmeta.core.registry import did_you_mean
-from hmeta.infer.mle_table import Ratings, ratings
+from hmeta.mle.table import Ratings, ratings
 from hmeta.sdt.likelihood import families
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 
 from hmeta.core.errors import SpecError
 from hmeta.infer.mle import fit_counts, fit_mle
-from hmeta.infer.mle_type2 import Cell, derivatives
+from hmeta.mle.type2 import Cell, derivatives
 from hmeta.sdt.likelihood import get
 from hmeta.spec import load_model, plan
 from tests.oracle import binary

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from hmeta.infer.mle_newton import Derivatives
+from hmeta.mle.newton import Derivatives
 from hmeta.sdt.likelihood import Likelihood
 
 SIDES = {"binary": ((0, 2), (1, 3)), "mafc": ((0, 1),)}

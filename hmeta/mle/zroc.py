@@ -14,8 +14,8 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from hmeta.infer.mle_newton import Derivatives, ascend
-from hmeta.infer.mle_table import Occupied, blocks
+from hmeta.mle.newton import Derivatives, ascend
+from hmeta.mle.table import Occupied, blocks
 from hmeta.sdt.noise import NOISES
 
 LARGEST_M = 12.0

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hmeta.spec.plan import ModelPlan
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,16 +59,6 @@ def ratings(
     n = len(cells)
     options = cells["n_options"].to_numpy(float) if task == "mafc" else np.full(n, 2.0)
     return Ratings(task, n, table, options, np.full(n, float(sd_ratio)))
-
-
-def from_plan(plan: ModelPlan) -> Ratings:
-    """Read the rows of a plan; every cell gets criteria of its own."""
-    rows, values = plan.rows, plan.criteria.level_values
-    offset = np.concatenate([[0], np.cumsum([len(v) for v in values])])
-    value = np.concatenate([np.asarray(v, dtype=float) for v in values])[offset[rows.ladder] + rows.level]
-    columns = {"cell": rows.cell, "outcome": rows.outcome, "value": value, "count": rows.count}
-    sd_ratio = float(plan.options.get("sd_ratio", 1.0))
-    return ratings(plan.task, plan.cells, columns, sd_ratio=sd_ratio, ladder=rows.ladder)
 
 
 class CountTable(Protocol):

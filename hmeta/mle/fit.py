@@ -11,10 +11,10 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from hmeta.infer.mle_newton import ascend
-from hmeta.infer.mle_table import Occupied, Ratings, blocks, occupied, outcome_counts
-from hmeta.infer.mle_type1 import Type1, fit_type1
-from hmeta.infer.mle_type2 import Cell, derivatives, start
+from hmeta.mle.newton import ascend
+from hmeta.mle.table import Occupied, Ratings, blocks, occupied, outcome_counts
+from hmeta.mle.type1 import Type1, fit_type1
+from hmeta.mle.type2 import Cell, derivatives, start
 from hmeta.sdt.likelihood import Likelihood, get
 
 Floats = NDArray[np.float64]

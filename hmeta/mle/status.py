@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hmeta.infer.mle_fit import SMALLEST_D, Fits
-from hmeta.infer.mle_table import Ratings, outcome_counts
-from hmeta.infer.mle_zroc import Z_95
+from hmeta.mle.fit import SMALLEST_D, Fits
+from hmeta.mle.table import Ratings, outcome_counts
+from hmeta.mle.zroc import Z_95
 
 Floats = NDArray[np.float64]
 

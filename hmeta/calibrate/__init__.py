@@ -1,0 +1,1 @@
+"""Post-hoc maps of confidence: fitted, cross-fitted, saved and applied."""

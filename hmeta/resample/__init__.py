@@ -1,0 +1,1 @@
+"""Resampling as weights: bootstrap, permutation, intervals and corrected p-values."""
