@@ -104,14 +104,14 @@ def write_dataset(ds: xr.Dataset, path: str | Path, *, overwrite: bool = False) 
     """
     check_output(path, overwrite=overwrite)
     # HDF5 crashes the process when a disk fills under it, so the file is made in memory and written in one piece.
-    _write(ds.to_netcdf(None, engine="h5netcdf", encoding=_encoding(ds)), Path(path))
+    write_bytes(ds.to_netcdf(None, engine="h5netcdf", encoding=_encoding(ds)), Path(path))
 
 
 def write_tree(tree: xr.DataTree, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a DataTree as compressed NetCDF-4, whole or not at all; see `write_dataset`."""
     check_output(path, overwrite=overwrite)
     encoding = {node.path: _encoding(node.to_dataset(inherit=False)) for node in tree.subtree}
-    _write(tree.to_netcdf(None, engine="h5netcdf", encoding=encoding), Path(path))
+    write_bytes(tree.to_netcdf(None, engine="h5netcdf", encoding=encoding), Path(path))
 
 
 def check_output(path: str | Path, *, inputs: Iterable[str | Path] = (), overwrite: bool = False) -> None:
@@ -250,8 +250,14 @@ def _encoding(ds: xr.Dataset) -> dict[Any, dict[str, Any]]:
     return {name: squeezed for name, v in ds.variables.items() if v.dtype.kind in "iufb" and v.size > 1}
 
 
-def _write(content: memoryview, path: Path) -> None:
-    """Write bytes to a temporary file beside the target, and give it the target's name once it is whole."""
+def write_bytes(content: bytes | memoryview, path: Path) -> None:
+    """Write bytes to a temporary file beside the target, and give it the target's name once it is whole.
+
+    Raises
+    ------
+    OutputError
+        Where the disk is full or the file cannot be written.
+    """
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with part.open("wb") as file:
@@ -260,12 +266,12 @@ def _write(content: memoryview, path: Path) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        raise output_error(error, path) from error
+        raise _output_error(error, path) from error
     finally:
         part.unlink(missing_ok=True)
 
 
-def output_error(error: OSError, path: Path) -> OutputError:
+def _output_error(error: OSError, path: Path) -> OutputError:
     """Return the refusal for what the system said while an output was written."""
     if error.errno in _FULL:
         return OutputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SCHEMA_VERSION = "1"
-LAYOUTS = ("trials", "counts", "estimates")
+LAYOUTS = ("trials", "counts", "estimates", "metrics")
 TASKS = ("binary", "mafc", "open")
 
 OUTCOMES = {

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hmeta.core.errors import OutputError
-from hmeta.core.files import output_error
+from hmeta.core.files import write_bytes
 from hmeta.core.registry import did_you_mean
 
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -60,11 +58,4 @@ def save_figure(draw: Callable[[], Any], path: str | Path) -> None:
     content = io.BytesIO()
     with mpl.rc_context(STYLE):
         draw().savefig(content, format=suffix[1:], metadata=NO_DATE[suffix], facecolor="white")
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        part.write_bytes(content.getvalue())
-        os.replace(part, path)
-    except OSError as error:
-        raise output_error(error, path) from error
-    finally:
-        part.unlink(missing_ok=True)
+    write_bytes(content.getvalue(), path)

@@ -14,6 +14,7 @@ import xarray as xr
 from hmeta.core.errors import OutputError
 from hmeta.core.files import check_output
 from hmeta.infer.intervals import MASS, NAMES, Kind
+from hmeta.infer.parameter_words import Words, words_of
 from hmeta.infer.summary import LEVEL, NEW, OVERALL, summarize
 from hmeta.report.figure_file import check_suffix as check_suffix
 from hmeta.report.figure_file import save_figure
@@ -49,7 +50,7 @@ def forest(
     *,
     path: str | Path,
     by: str | None = None,
-    parameter: str = "M",
+    parameter: str | None = None,
     interval: float = MASS,
     kind: Kind = "eti",
     overwrite: bool = False,
@@ -67,7 +68,8 @@ def forest(
         Where the figure goes; ``.png``, ``.pdf`` or ``.svg``.
     by : str, optional
         One row a level of this factor; by default who answered.
-    parameter : str
+    parameter : str, optional
+        Default: the fit's headline, M or auroc2.
     interval : float
         Mass of the thin intervals.
     kind : {"eti", "hdi"}
@@ -94,7 +96,7 @@ def forest(
     save_figure(lambda: _draw(drawn), path)
 
 
-def read_forest(tree: xr.DataTree, *, by: str | None, parameter: str, interval: float, kind: Kind) -> Forest:
+def read_forest(tree: xr.DataTree, *, by: str | None, parameter: str | None, interval: float, kind: Kind) -> Forest:
     """Return what a forest plot of a fit shows."""
     outer = summarize(tree, by=by, parameter=parameter, interval=interval, kind=kind)
     inner = summarize(tree, by=by, parameter=parameter, interval=min(INNER, interval / 2), kind=kind)
@@ -156,14 +158,15 @@ def _row(axes: Axes, y: float, row: dict, color: str, marker: str) -> None:
 
 
 def _band(axes: Axes, drawn: Forest) -> None:
-    """Draw the observed average behind the units, and the line at 1."""
+    """Draw the observed average behind the units, and the line that a quantity is read against."""
     overall = drawn.rest[drawn.rest["kind"] == OVERALL]
     if len(overall):
         row = overall.iloc[0]
         axes.axvspan(row["lower"], row["upper"], color=ORANGE, alpha=0.13, linewidth=0, zorder=0)
         axes.axvline(row["median"], color=ORANGE, linewidth=0.8, zorder=1)
-    if drawn.facts["parameter"] == "M":
-        axes.axvline(1, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    mark = _words_of(drawn).mark
+    if mark is not None:
+        axes.axvline(mark, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     if axes.get_xlim()[0] < 0:
         axes.axvline(0, color=GRAY, linewidth=0.6, zorder=1)
 
@@ -191,17 +194,16 @@ def _label(axes: Axes, heights: list[int], drawn: Forest) -> None:
 
 def _words(axes: Axes, drawn: Forest, n: int, height: float) -> None:
     """Write heading, legend, column heads and, in red, that a fit has not converged."""
-    facts, is_ratio = drawn.facts, drawn.facts["parameter"] == "M"
+    facts, words = drawn.facts, _words_of(drawn)
     figure = axes.get_figure()
     assert figure is not None
-    heading = "Metacognitive efficiency" if is_ratio else str(facts["parameter"])
-    heading += f" by {facts['by']}" if facts["by"] else ""
+    heading = words.heading + (f" by {facts['by']}" if facts["by"] else "")
     figure.text(0.012, 1 - 0.2 / height, heading, fontsize=11, fontweight="bold", va="top", color=INK)
     band = "; band: observed average" if (drawn.rest["kind"] == OVERALL).any() else ""
     mass = f"{100 * _number(facts['interval']):g} %"
     legend = [f"Dot: median; thick line: 50 %, thin line: {mass} {NAMES[str(facts['kind'])]} interval{band}."]
     if drawn.units["uninformative"].any():
-        legend.append("Grey: the unit's own data cannot identify M.")
+        legend.append(f"Grey: the unit's own data cannot identify {facts['parameter']}.")
     figure.text(0.012, 1 - 0.42 / height, "\n".join(legend), fontsize=7.5, va="top", color=INK, linespacing=1.4)
     if not facts["converged"]:
         warning = "NOT CONVERGED: do not read numbers off this figure"
@@ -211,10 +213,10 @@ def _words(axes: Axes, drawn: Forest, n: int, height: float) -> None:
     above = 1 + 0.03 / (axes.get_position().height * height)
     for x, side, text in ((1.02, "left", "median"), (1.25, "right", "answers")):
         axes.text(x, above, text, transform=axes.transAxes, fontsize=7.5, va="bottom", ha=side, color=INK)
-    if is_ratio:
-        axes.text(1, n - 0.25, "all the evidence used", fontsize=7, ha="center", va="bottom", color=INK)
+    if words.mark is not None:
+        axes.text(words.mark, n - 0.25, words.mark_text, fontsize=7, ha="center", va="bottom", color=INK)
     noise = f", {facts['noise']}" if facts["noise"] else ""
-    axes.set_xlabel(("M = meta-d′ / d′" if is_ratio else str(facts["parameter"])) + noise, fontsize=9, color=INK)
+    axes.set_xlabel(words.title + noise, fontsize=9, color=INK)
 
 
 def _limits(drawn: Forest) -> tuple[float, float]:
@@ -222,10 +224,15 @@ def _limits(drawn: Forest) -> tuple[float, float]:
     ends = np.array([rows["lower"].min(), rows["upper"].max()], dtype=float)
     if not np.isfinite(ends).all():
         return -0.5, 1.5
-    if drawn.facts["parameter"] == "M":
-        ends = np.array([min(ends[0], 0.95), max(ends[1], 1.05)])
+    mark = _words_of(drawn).mark
+    if mark is not None:
+        ends = np.array([min(ends[0], mark - 0.05), max(ends[1], mark + 0.05)])
     margin = 0.04 * (ends[1] - ends[0])
     return float(ends[0] - margin), float(ends[1] + margin)
+
+
+def _words_of(drawn: Forest) -> Words:
+    return words_of(str(drawn.facts["parameter"]))
 
 
 def _labels(rows: pd.DataFrame) -> list[str]:

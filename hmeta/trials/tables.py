@@ -17,7 +17,7 @@ from hmeta.trials.columns import decode, encode, numeric
 from hmeta.trials.row_numbers import numbered
 
 SCALE_COLUMNS = ("scale_lower", "scale_upper", "scale_step", "scale_reversed")
-ROW_DIM = {"trials": "trial", "estimates": "row"}
+ROW_DIM = {"trials": "trial", "estimates": "row", "metrics": "row"}
 
 
 def trials_dataset(

@@ -83,6 +83,10 @@ def validate(ds: xr.Dataset, *, on_violation: str = "auto", duplicates: str = "e
     layout = ds.attrs.get("hmeta_layout")
     if layout not in LAYOUTS:
         raise DataError("unknown layout", where="attribute hmeta_layout", received=repr(layout), allowed=LAYOUTS)
+    if layout == "metrics":
+        raise DataError(
+            "this is a table of measures, not answers", mend="pass the file that was given to hmeta metrics"
+        )
     check_task(str(ds.attrs.get("task")))
     check_structure(ds)
     if layout == "estimates":

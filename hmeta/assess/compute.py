@@ -1,0 +1,353 @@
+"""Every measure of every cell, with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from hmeta.assess.answers import ASKED, AnswerTable, answer_table
+from hmeta.assess.cells import Cell, cell_factors, cells_of
+from hmeta.assess.chance import can_shuffle, shuffled
+from hmeta.assess.distinct import Distinct, Floats, Narrowed, distinct
+from hmeta.assess.requests import requests_for
+from hmeta.core.errors import DataError
+from hmeta.core.registry import did_you_mean
+from hmeta.core.streams import stream
+from hmeta.metrics.catalogue import Request
+from hmeta.resample.design import Design, design
+from hmeta.resample.intervals import KINDS, UNDEFINED, Interval, bca, percentile
+from hmeta.resample.permutation import p_above
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+N_THREADS = 2
+"""NumPy lets go of the interpreter while it draws and adds up."""
+
+Progress = Callable[[int, int], None]
+"""Called with the cells done and the cells in all."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made.
+
+    Attributes
+    ----------
+    size : int
+        Replicates; 0 for none.
+    level : float
+    kind : {"percentile", "bca"}
+    cluster, strata : str or None
+        Columns: what is drawn whole, and within what.
+    seed : int
+    null : int
+        Permutations of confidence over the answers, for the value that chance gives; 0 for none.
+    """
+
+    size: int = RESAMPLES
+    level: float = LEVEL
+    kind: str = "percentile"
+    cluster: str | None = None
+    strata: str | None = None
+    seed: int = 0
+    null: int = 0
+
+    def check(self, table: AnswerTable) -> None:
+        """Refuse impossible numbers, unknown kinds, and columns that the file does not have."""
+        if self.size < 0 or 0 < self.size < 100:
+            raise DataError("too few resamples", received=str(self.size), allowed="0 for none, or 100 and more")
+        if self.null < 0 or 0 < self.null < 100:
+            raise DataError("too few permutations", received=str(self.null), allowed="0 for none, or 100 and more")
+        if not 0 < self.level < 1:
+            raise DataError("the level of an interval is a share", received=f"{self.level:g}", allowed="as 0.95")
+        if self.kind not in KINDS:
+            mend = did_you_mean(self.kind, KINDS)
+            raise DataError("unknown kind of interval", received=repr(self.kind), allowed=KINDS, mend=mend)
+        if self.seed < 0:
+            raise DataError("a seed is 0 or more", received=str(self.seed))
+        for option, name in (("cluster", self.cluster), ("strata", self.strata)):
+            if name is not None and name not in table.used:
+                mend = did_you_mean(name, table.factors) or (
+                    "counts keep no items; resample from the answers themselves" if name == "item" else None
+                )
+                raise DataError(
+                    f'column "{name}" is not in the data', where=f"--{option}", allowed=list(table.factors), mend=mend
+                )
+
+
+@dataclass(frozen=True)
+class MetricTable:
+    """Measures by cell.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row a cell and measure: the factors, `metric`, `estimate`, `lower`, `upper`, `standard_error`, `bias` (mean
+        of the replicates − estimate), `n` (answers it rests on), `n_excluded` (answers asked for that validation
+        excluded), `n_undefined` (replicates without a value) and `reason` (why there is no estimate).
+    factors : tuple of str
+    requests : tuple of Request
+    resampling : Resampling
+    notes : tuple of str
+        What to know before a number is read.
+    validation : str
+        The validation report as text.
+    """
+
+    frame: pd.DataFrame
+    factors: tuple[str, ...]
+    requests: tuple[Request, ...]
+    resampling: Resampling
+    notes: tuple[str, ...] = field(default=())
+    validation: str = ""
+
+
+def compute_metrics(
+    ds: xr.Dataset,
+    metrics: Sequence[str] | None = None,
+    *,
+    by: Sequence[str] = (),
+    pool: Sequence[str] = (),
+    resampling: Resampling | None = None,
+    on_violation: str = "auto",
+    duplicates: str = "error",
+    progress: Progress | None = None,
+) -> MetricTable:
+    """Compute measures of confidence for each cell of a results file.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Layout `trials` or `counts`.
+    metrics : sequence of str, optional
+        Names as `hmeta list metrics` shows them, with options in brackets: ``"ece(bins=15)"``. ``"all"`` is every
+        measure that the file allows. Default: the main ones.
+    by : sequence of str
+        Segments, beside who answered, data set, scale and signal, which are always kept apart. With segments, a row
+        for all of them together stands beside each.
+    pool : sequence of str
+        Columns to pool over that are otherwise kept apart.
+    resampling : Resampling, optional
+        Default: 10,000 bootstrap resamples of the answers, 95 % percentile intervals.
+    on_violation, duplicates
+        As for `validate`.
+    progress : callable, optional
+
+    Returns
+    -------
+    MetricTable
+
+    Raises
+    ------
+    DataError
+        For unknown measures, options or columns, and as for `validate`.
+
+    Examples
+    --------
+    >>> from hmeta.trials.tables import trials_dataset
+    >>> answers = pd.DataFrame({"model": "a", "correct": [1, 1, 0, 0], "confidence": [0.9, 0.6, 0.7, 0.2]})
+    >>> table = compute_metrics(trials_dataset(answers, task="open"), ["auroc2"], resampling=Resampling(size=0))
+    >>> table.frame["estimate"].tolist()
+    [0.75]
+    """
+    table = answer_table(ds, on_violation=on_violation, duplicates=duplicates)
+    plan = Resampling() if resampling is None else resampling
+    plan.check(table)
+    requests = requests_for(table, metrics)
+    kept, segments = cell_factors(table, by, pool)
+    jobs = _jobs(table, kept, segments)
+    found = _run(jobs, table, requests, plan, progress or _ignore)
+    frame = pd.DataFrame([row for rows in found for row in rows])
+    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests), *_bias_note(frame))
+    return MetricTable(frame, (*kept, *segments), requests, plan, notes, table.report.render())
+
+
+@dataclass(frozen=True)
+class _Job:
+    levels: dict[str, str]
+    used: np.ndarray
+    asked: np.ndarray
+    number: int
+
+
+def _jobs(table: AnswerTable, kept: list[str], segments: list[str]) -> list[_Job]:
+    """Return every cell that was asked for anything; none of its answers may be usable."""
+    used = {tuple(cell.levels.items()): cell.entries for cell in cells_of(table.used, kept, segments)}
+    asked: list[Cell] = cells_of(table.asked, kept, segments)
+    none = np.zeros(0, dtype=np.int64)
+    return [
+        _Job(cell.levels, used.get(tuple(cell.levels.items()), none), cell.entries, number)
+        for number, cell in enumerate(asked)
+    ]
+
+
+def _run(
+    jobs: list[_Job], table: AnswerTable, requests: tuple[Request, ...], plan: Resampling, progress: Progress
+) -> list[list[dict[str, Any]]]:
+    done: list[list[dict[str, Any]]] = [[] for _ in jobs]
+    pool = ThreadPoolExecutor(N_THREADS)
+    try:
+        waiting = {pool.submit(_cell, job, table, requests, plan): job.number for job in jobs}
+        for count, future in enumerate(as_completed(waiting), start=1):
+            done[waiting[future]] = future.result()
+            progress(count, len(jobs))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return done
+
+
+def _cell(job: _Job, table: AnswerTable, requests: tuple[Request, ...], plan: Resampling) -> list[dict[str, Any]]:
+    out: dict[str, dict[str, Any]] = {}
+    n_asked, n_used = (float(rows["count"].to_numpy()[entries].sum()) for rows, entries in _sources(job, table))
+    for source, (rows, entries) in zip(("asked", "used"), _sources(job, table), strict=True):
+        mine = [r for r in requests if bool(ASKED & set(r.measure.columns)) == (source == "asked")]
+        if mine:
+            part = rows.iloc[entries]
+            rng = np.random.default_rng([stream(plan.seed, f"bootstrap {source}"), job.number])
+            out |= {r.name: row for r, row in zip(mine, _measure(part, mine, plan, rng), strict=True)}
+    head = dict(job.levels)
+    return [{**head, "metric": r.name, **out[r.name], "n_excluded": n_asked - n_used} for r in requests]
+
+
+def _sources(job: _Job, table: AnswerTable) -> tuple[tuple[pd.DataFrame, np.ndarray], tuple[pd.DataFrame, np.ndarray]]:
+    return (table.asked, job.asked), (table.used, job.used)
+
+
+@dataclass
+class _Running:
+    """One measure of one cell on its way."""
+
+    request: Request
+    narrowed: Narrowed
+    estimate: float
+    reason: str
+    replicates: list[Floats] = field(default_factory=list)
+
+    def values(self, weights: Floats) -> Floats:
+        return self.request.measure.compute(
+            *self.narrowed.columns, weights=self.narrowed.weights(weights), **self.request.options
+        )
+
+
+def _measure(
+    rows: pd.DataFrame, requests: list[Request], plan: Resampling, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    names = list(dict.fromkeys(name for r in requests for name in r.measure.columns))
+    wide = distinct({name: rows[name].to_numpy(dtype=np.float64) for name in names})
+    count = rows["count"].to_numpy(dtype=np.float64)
+    observed = np.bincount(wide.row, weights=count, minlength=wide.n_rows)
+    running = [_start(request, wide, observed) for request in requests]
+    design_, trouble = _design(rows, wide, count, plan)
+    live = [one for one in running if not np.isnan(one.estimate)] if design_ is not None else []
+    if live and design_ is not None:
+        for weights in design_.replicates(rng, plan.size):
+            for one in live:
+                one.replicates.append(one.values(weights))
+    n = float(observed.sum())
+    return [{**_row(one, design_, plan, trouble, n), **_by_chance(one, observed, plan, rng)} for one in running]
+
+
+def _start(request: Request, wide: Distinct, observed: Floats) -> _Running:
+    narrowed = wide.narrowed(request.measure.columns)
+    weights = narrowed.weights(observed)
+    named = dict(zip(request.measure.columns, narrowed.columns, strict=True))
+    lacking = [name for name in named if name not in ("reported",) and np.isnan(named[name]).any()]
+    if lacking:
+        return _Running(request, narrowed, np.nan, _lack(lacking[0]))
+    reason = request.measure.why_undefined(named, weights)
+    value = np.nan if reason else float(request.measure.compute(*narrowed.columns, weights=weights, **request.options))
+    return _Running(request, narrowed, value, reason or ("" if value == value else "no finite value"))
+
+
+def _lack(column: str) -> str:
+    if column in ("probability", "p_positive") or column.startswith("scale_"):
+        return "no scale is declared"
+    return f"{column} is missing for some answers"
+
+
+def _design(rows: pd.DataFrame, wide: Distinct, count: Floats, plan: Resampling) -> tuple[Design | None, str]:
+    if not plan.size or not count.sum():
+        return None, ""
+    codes = {
+        name: None if column is None else pd.factorize(rows[column], use_na_sentinel=False)[0].astype(np.int64)
+        for name, column in (("cluster", plan.cluster), ("stratum", plan.strata))
+    }
+    try:
+        return design(wide.row, count, wide.n_rows, **codes), ""
+    except DataError as error:
+        if plan.cluster is None or "one cluster" not in error.what:
+            raise
+        return None, f"no interval: one {plan.cluster}"
+
+
+def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str, n: float) -> dict[str, Any]:
+    interval = _interval(one, design_, plan)
+    n_undefined = plan.size - interval.n_defined if one.replicates else 0
+    return {
+        "estimate": one.estimate,
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "standard_error": interval.standard_error,
+        "bias": interval.bias,
+        "n": n,
+        "n_undefined": n_undefined,
+        "reason": one.reason or trouble,
+    }
+
+
+def _by_chance(one: _Running, observed: Floats, plan: Resampling, rng: np.random.Generator) -> dict[str, float]:
+    """Return the mean of the measure where confidence is dealt out at random, and the p-value of the estimate."""
+    if not plan.null:
+        return {}
+    request = one.request
+    if np.isnan(one.estimate) or not can_shuffle(request.measure.columns):
+        return {"null_mean": np.nan, "p_null": np.nan}
+    named = dict(zip(request.measure.columns, one.narrowed.columns, strict=True))
+    dealt = shuffled(rng, named, one.narrowed.weights(observed), plan.null)
+    null = np.concatenate(
+        [request.measure.compute(*columns, weights=weights, **request.options) for columns, weights in dealt]
+    )
+    sign = -1.0 if request.measure.better == "lower" else 1.0
+    mean = float(np.nanmean(null)) if np.isfinite(null).any() else np.nan
+    return {"null_mean": mean, "p_null": p_above(sign * null, sign * one.estimate)}
+
+
+def _interval(one: _Running, design_: Design | None, plan: Resampling) -> Interval:
+    if not one.replicates or design_ is None:
+        return UNDEFINED
+    replicates = np.concatenate(one.replicates)
+    if plan.kind == "percentile":
+        return percentile(replicates, one.estimate, plan.level)
+    without, multiplicity = design_.jackknife()
+    return bca(replicates, one.estimate, plan.level, one.values(without), multiplicity)
+
+
+def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
+    return [
+        f"pooled over {table.used[name].nunique()} levels of {name}: differences between them count as well"
+        for name in pool
+        if name in table.used and table.used[name].nunique() > 1
+    ]
+
+
+def _cautions(requests: Sequence[Request]) -> list[str]:
+    return list(dict.fromkeys(r.measure.caution for r in requests if r.measure.caution))
+
+
+def _bias_note(frame: pd.DataFrame) -> list[str]:
+    """Name the measures whose resamples lie beside the estimate by more than half a standard error."""
+    if not len(frame) or not frame["standard_error"].notna().any():
+        return []
+    far = frame[frame["bias"].abs() > 0.5 * frame["standard_error"]]
+    names = ", ".join(dict.fromkeys(far["metric"]))
+    return [f"resamples are biased for {names}: prefer bca intervals, or read the bias column"] if names else []
+
+
+def _ignore(done: int, total: int) -> None:
+    del done, total

@@ -1,0 +1,65 @@
+"""Which measures a file allows, and which of them the user asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hmeta.assess.answers import AnswerTable
+from hmeta.core.errors import DataError
+from hmeta.metrics.catalogue import Request, measures, read_request
+from hmeta.metrics.measure import Card, Measure
+
+EVERY = "all"
+
+
+def requests_for(table: AnswerTable, metrics: Sequence[str] | None) -> tuple[Request, ...]:
+    """Return the measures to compute: those named, or the main ones that the file allows.
+
+    Raises
+    ------
+    DataError
+        For a measure that is unknown, has no meaning for the task, or reads columns that the file does not have.
+    """
+    if not metrics:
+        return tuple(Request(m) for m in measures().values() if m.default and obstacle(m, table) is None)
+    if EVERY in metrics:
+        named = [read_request(text) for text in metrics if text != EVERY]
+        rest = [Request(m) for m in measures().values() if not _must_set(m) and obstacle(m, table) is None]
+        return _checked(_distinct([*rest, *named]), table)
+    return _checked(_distinct([read_request(text) for text in metrics]), table)
+
+
+def _must_set(measure: Measure) -> bool:
+    return any(option.default is None for option in measure.options.values())
+
+
+def _distinct(requests: Sequence[Request]) -> tuple[Request, ...]:
+    return tuple({request.name: request for request in requests}.values())
+
+
+def _checked(requests: tuple[Request, ...], table: AnswerTable) -> tuple[Request, ...]:
+    for request in requests:
+        refusal = obstacle(request.measure, table)
+        if refusal is not None:
+            raise refusal
+    return requests
+
+
+def obstacle(measure: Card, table: AnswerTable) -> DataError | None:
+    """Return the refusal for a measure that this file does not allow, or None."""
+    if table.task not in measure.tasks:
+        mend = "an open task has no type-1 table; auroc2, d_a2 and meta_i need none" if table.task == "open" else None
+        return DataError(
+            f"{measure.name} has no meaning for the task {table.task}",
+            allowed=f"tasks {', '.join(measure.tasks)}",
+            mend=mend,
+        )
+    if table.has(measure.columns):
+        return None
+    rows = table.rows_for(measure.columns)
+    lacking = [name for name in measure.columns if name not in rows]
+    return DataError(
+        f"{measure.name} reads columns that the file does not have",
+        received=f"no column {', '.join(lacking)}" if lacking else "columns that hold no numbers",
+        allowed=", ".join(measure.columns),
+    )
