@@ -129,11 +129,11 @@ def _by_cluster(row: Ints, count: Floats, n_rows: int, cluster: Ints, stratum: I
     whole.sum_duplicates()
     label: Sparse = sp.csr_array(lowest[:, None] + 1.0)
     marked = sp.hstack([whole, label], format="csr")
-    first, multiplicity = _distinct_rows(marked)
+    first, multiplicity = distinct_rows(marked)
     return Design(sp.csr_array(whole[first]), multiplicity, lowest[first])
 
 
-def _distinct_rows(matrix: Sparse) -> tuple[Ints, Ints]:
+def distinct_rows(matrix: Sparse) -> tuple[Ints, Ints]:
     """Return the first place of each distinct row, and how often it occurs."""
     matrix.sort_indices()
     seen: dict[bytes, int] = {}
