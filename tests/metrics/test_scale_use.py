@@ -69,7 +69,7 @@ def test_round_takes_raw_values_within_the_scale():
     assert value(round_share, [5, 35, 36, 37], upper=37) == 0.5
     assert value(round_share, [5, 35, 36, 40, -5], upper=37) == pytest.approx(2 / 3)
     assert value(round_share, [0.85, 0.9, 1.0, 0.87, 0.1 + 0.2], upper=1, step=5) == 0.8
-    assert value(round_share, [0.85, 0.0], upper=1) == 0.5  # of five, not of five hundredths
+    assert value(round_share, [0.85, 0.87, 0.5, 0.051], upper=1) == 0.5  # the step is in hundredths there
     assert value(round_share, np.float32([0.85, 0.95, 0.7, 0.72]), upper=1, step=5) == 0.75
     assert np.isnan(value(round_share, [120, -20]))
 
