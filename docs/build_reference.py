@@ -16,6 +16,8 @@ from typer._click.core import Context
 
 import hmeta
 from hmeta.cli import build_app, command_names
+from hmeta.metrics.catalogue import FAMILIES, curves, describe, measures
+from hmeta.metrics.measure import Card, Curve
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 NOTE = "<!-- Written by `make docs`; edit the docstrings instead. -->"
@@ -40,6 +42,36 @@ def python_page() -> str:
         verb = getattr(hmeta, name)
         sections += [f"## hmeta.{name}", _block(f"{name}{_signature(verb)}"), _block(inspect.getdoc(verb) or "")]
     return "\n\n".join(sections) + "\n"
+
+
+def metrics_page() -> str:
+    """Return the page of the measures: one section a measure or curve, family by family."""
+    sections = [NOTE, "# The measures", MEASURES_INTRO]
+    for family in FAMILIES:
+        mine = [card for card in (*measures().values(), *curves().values()) if card.family == family]
+        sections += [f"## {family.capitalize()}"] if mine else []
+        sections += [_card(card) for card in mine]
+    return "\n\n".join(sections) + "\n"
+
+
+MEASURES_INTRO = """Each measure is one function of columns and weights. Weights of one are answers, counts a count
+table, multinomial counts a bootstrap replicate: estimates and intervals share one code. `hmeta list metrics`
+prints this list, `hmeta list metrics NAME` one definition."""
+
+
+def _card(card: Card) -> str:
+    """Return the section of one measure or curve."""
+    facts = describe(card)
+    options = "; ".join(f"`{name}` = {value}" for name, value in facts["options"].items())
+    kind = "curve" if isinstance(card, Curve) else f"{card.unit}; better: {card.better}"
+    lines = [f"### {card.name}", f"*{card.label}* — {kind}; reads {', '.join(f'`{c}`' for c in card.columns)}."]
+    lines += [_block(card.definition)]
+    lines += [
+        f"Options: {options}." if options else "",
+        f"Tasks: {', '.join(card.tasks)}. Reference: {card.reference}.",
+    ]
+    lines += [f"**Caution:** {card.caution}" if card.caution else ""]
+    return "\n\n".join(line for line in lines if line)
 
 
 def _signature(verb: Callable[..., object]) -> str:
@@ -72,7 +104,8 @@ def main() -> int:
     check = "--check" in sys.argv[1:]
     stale = []
     FOLDER.mkdir(exist_ok=True)
-    for name, page in {"cli.md": command_page(), "python.md": python_page()}.items():
+    pages = {"cli.md": command_page(), "metrics.md": metrics_page(), "python.md": python_page()}
+    for name, page in pages.items():
         path = FOLDER / name
         if check and (not path.exists() or path.read_text(encoding="utf-8") != page):
             stale.append(f"docs/reference/{name}")

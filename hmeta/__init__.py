@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hmeta.assess.compare import compare_conditions
+    from hmeta.assess.compute import compute_metrics
+    from hmeta.assess.curves import compute_curve
     from hmeta.infer.contrast import contrast
     from hmeta.infer.diagnose import diagnose
     from hmeta.infer.fit import fit
@@ -22,6 +25,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "compare_conditions",
+    "compute_curve",
+    "compute_metrics",
     "contrast",
     "diagnose",
     "fit",
@@ -38,6 +44,9 @@ __all__ = [
 ]
 
 VERBS = {
+    "compare_conditions": "hmeta.assess.compare:compare_conditions",
+    "compute_curve": "hmeta.assess.curves:compute_curve",
+    "compute_metrics": "hmeta.assess.compute:compute_metrics",
     "contrast": "hmeta.infer.contrast:contrast",
     "diagnose": "hmeta.infer.diagnose:diagnose",
     "fit": "hmeta.infer.fit:fit",

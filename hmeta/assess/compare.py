@@ -215,8 +215,8 @@ class _Run(NamedTuple):
         """Return why there is no value, or ""."""
         names = self.request.measure.columns
         named = dict(zip(names, self.narrowed.columns, strict=True))
-        if any(np.isnan(values).any() for values in named.values()):
-            return "no scale is declared"
+        if not len(self.narrowed.kept):
+            return f"{' and '.join(names)} missing for every answer"
         return self.request.measure.why_undefined(named, self.narrowed.weights(weights))
 
 
@@ -345,7 +345,9 @@ def _notes(pair: str | None, factors: list[str], options: TestOptions, frame: pd
     if pair is None:
         notes = ["answers are not paired: they are drawn and shuffled by themselves, each condition keeping its number"]
     else:
-        notes = [f"paired by {pair}: resamples draw whole {pair}s, permutations swap the conditions within the same {pair}"]
+        notes = [
+            f"paired by {pair}: resamples draw whole {pair}s, permutations swap the conditions within the same {pair}"
+        ]
     left_out = frame["n_left_out"].max()
     if left_out:
         notes.append(f"up to {left_out:g} answers of a unit are left out: their {pair} has no partner")

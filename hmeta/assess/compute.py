@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -16,96 +17,20 @@ from hmeta.assess.cells import Cell, cell_factors, cells_of
 from hmeta.assess.chance import can_shuffle, shuffled
 from hmeta.assess.distinct import Distinct, Floats, Narrowed, distinct
 from hmeta.assess.requests import requests_for
+from hmeta.assess.table import MetricTable, Resampling
 from hmeta.core.errors import DataError
-from hmeta.core.registry import did_you_mean
 from hmeta.core.streams import stream
 from hmeta.metrics.catalogue import Request
+from hmeta.metrics.measure import MAY_LACK
 from hmeta.resample.design import Design, design
-from hmeta.resample.intervals import KINDS, UNDEFINED, Interval, bca, percentile
+from hmeta.resample.intervals import UNDEFINED, Interval, bca, percentile
 from hmeta.resample.permutation import p_above
 
-RESAMPLES = 10_000
-LEVEL = 0.95
 N_THREADS = 2
 """NumPy lets go of the interpreter while it draws and adds up."""
 
 Progress = Callable[[int, int], None]
 """Called with the cells done and the cells in all."""
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How intervals are made.
-
-    Attributes
-    ----------
-    size : int
-        Replicates; 0 for none.
-    level : float
-    kind : {"percentile", "bca"}
-    cluster, strata : str or None
-        Columns: what is drawn whole, and within what.
-    seed : int
-    null : int
-        Permutations of confidence over the answers, for the value that chance gives; 0 for none.
-    """
-
-    size: int = RESAMPLES
-    level: float = LEVEL
-    kind: str = "percentile"
-    cluster: str | None = None
-    strata: str | None = None
-    seed: int = 0
-    null: int = 0
-
-    def check(self, table: AnswerTable) -> None:
-        """Refuse impossible numbers, unknown kinds, and columns that the file does not have."""
-        if self.size < 0 or 0 < self.size < 100:
-            raise DataError("too few resamples", received=str(self.size), allowed="0 for none, or 100 and more")
-        if self.null < 0 or 0 < self.null < 100:
-            raise DataError("too few permutations", received=str(self.null), allowed="0 for none, or 100 and more")
-        if not 0 < self.level < 1:
-            raise DataError("the level of an interval is a share", received=f"{self.level:g}", allowed="as 0.95")
-        if self.kind not in KINDS:
-            mend = did_you_mean(self.kind, KINDS)
-            raise DataError("unknown kind of interval", received=repr(self.kind), allowed=KINDS, mend=mend)
-        if self.seed < 0:
-            raise DataError("a seed is 0 or more", received=str(self.seed))
-        for option, name in (("cluster", self.cluster), ("strata", self.strata)):
-            if name is not None and name not in table.used:
-                mend = did_you_mean(name, table.factors) or (
-                    "counts keep no items; resample from the answers themselves" if name == "item" else None
-                )
-                raise DataError(
-                    f'column "{name}" is not in the data', where=f"--{option}", allowed=list(table.factors), mend=mend
-                )
-
-
-@dataclass(frozen=True)
-class MetricTable:
-    """Measures by cell.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        One row a cell and measure: the factors, `metric`, `estimate`, `lower`, `upper`, `standard_error`, `bias` (mean
-        of the replicates − estimate), `n` (answers it rests on), `n_excluded` (answers asked for that validation
-        excluded), `n_undefined` (replicates without a value) and `reason` (why there is no estimate).
-    factors : tuple of str
-    requests : tuple of Request
-    resampling : Resampling
-    notes : tuple of str
-        What to know before a number is read.
-    validation : str
-        The validation report as text.
-    """
-
-    frame: pd.DataFrame
-    factors: tuple[str, ...]
-    requests: tuple[Request, ...]
-    resampling: Resampling
-    notes: tuple[str, ...] = field(default=())
-    validation: str = ""
 
 
 def compute_metrics(
@@ -191,18 +116,21 @@ def _run(
     jobs: list[_Job], table: AnswerTable, requests: tuple[Request, ...], plan: Resampling, progress: Progress
 ) -> list[list[dict[str, Any]]]:
     done: list[list[dict[str, Any]]] = [[] for _ in jobs]
-    pool = ThreadPoolExecutor(N_THREADS)
+    pool, stop = ThreadPoolExecutor(N_THREADS), Event()
     try:
-        waiting = {pool.submit(_cell, job, table, requests, plan): job.number for job in jobs}
+        waiting = {pool.submit(_cell, job, table, requests, plan, stop): job.number for job in jobs}
         for count, future in enumerate(as_completed(waiting), start=1):
             done[waiting[future]] = future.result()
             progress(count, len(jobs))
     finally:
+        stop.set()  # after an interruption the cells under way end at their next step
         pool.shutdown(wait=True, cancel_futures=True)
     return done
 
 
-def _cell(job: _Job, table: AnswerTable, requests: tuple[Request, ...], plan: Resampling) -> list[dict[str, Any]]:
+def _cell(
+    job: _Job, table: AnswerTable, requests: tuple[Request, ...], plan: Resampling, stop: Event
+) -> list[dict[str, Any]]:
     out: dict[str, dict[str, Any]] = {}
     n_asked, n_used = (float(rows["count"].to_numpy()[entries].sum()) for rows, entries in _sources(job, table))
     for source, (rows, entries) in zip(("asked", "used"), _sources(job, table), strict=True):
@@ -210,7 +138,7 @@ def _cell(job: _Job, table: AnswerTable, requests: tuple[Request, ...], plan: Re
         if mine:
             part = rows.iloc[entries]
             rng = np.random.default_rng([stream(plan.seed, f"bootstrap {source}"), job.number])
-            out |= {r.name: row for r, row in zip(mine, _measure(part, mine, plan, rng), strict=True)}
+            out |= {r.name: row for r, row in zip(mine, _measure(part, mine, plan, rng, stop), strict=True)}
     head = dict(job.levels)
     return [{**head, "metric": r.name, **out[r.name], "n_excluded": n_asked - n_used} for r in requests]
 
@@ -227,6 +155,7 @@ class _Running:
     narrowed: Narrowed
     estimate: float
     reason: str
+    n: float
     replicates: list[Floats] = field(default_factory=list)
 
     def values(self, weights: Floats) -> Floats:
@@ -236,7 +165,7 @@ class _Running:
 
 
 def _measure(
-    rows: pd.DataFrame, requests: list[Request], plan: Resampling, rng: np.random.Generator
+    rows: pd.DataFrame, requests: list[Request], plan: Resampling, rng: np.random.Generator, stop: Event
 ) -> list[dict[str, Any]]:
     names = list(dict.fromkeys(name for r in requests for name in r.measure.columns))
     wide = distinct({name: rows[name].to_numpy(dtype=np.float64) for name in names})
@@ -248,27 +177,29 @@ def _measure(
     if live and design_ is not None:
         for weights in design_.replicates(rng, plan.size):
             for one in live:
+                if stop.is_set():
+                    raise KeyboardInterrupt
                 one.replicates.append(one.values(weights))
-    n = float(observed.sum())
-    return [{**_row(one, design_, plan, trouble, n), **_by_chance(one, observed, plan, rng)} for one in running]
+    return [{**_row(one, design_, plan, trouble), **_by_chance(one, observed, plan, rng)} for one in running]
 
 
 def _start(request: Request, wide: Distinct, observed: Floats) -> _Running:
-    narrowed = wide.narrowed(request.measure.columns)
+    names = request.measure.columns
+    narrowed = wide.narrowed(names, may_lack=MAY_LACK)
     weights = narrowed.weights(observed)
-    named = dict(zip(request.measure.columns, narrowed.columns, strict=True))
-    lacking = [name for name in named if name not in ("reported",) and np.isnan(named[name]).any()]
-    if lacking:
-        return _Running(request, narrowed, np.nan, _lack(lacking[0]))
-    reason = request.measure.why_undefined(named, weights)
+    n = float(weights.sum())
+    if n == 0 and observed.sum() > 0:
+        return _Running(request, narrowed, np.nan, _lack(names, wide), n)
+    reason = request.measure.why_undefined(dict(zip(names, narrowed.columns, strict=True)), weights)
     value = np.nan if reason else float(request.measure.compute(*narrowed.columns, weights=weights, **request.options))
-    return _Running(request, narrowed, value, reason or ("" if value == value else "no finite value"))
+    return _Running(request, narrowed, value, reason or ("" if value == value else "no finite value"), n)
 
 
-def _lack(column: str) -> str:
-    if column in ("probability", "p_positive") or column.startswith("scale_"):
+def _lack(names: Sequence[str], wide: Distinct) -> str:
+    empty = [name for name in names if name not in MAY_LACK and np.isnan(wide.columns[name]).all()]
+    if any(name in ("probability", "p_positive") or name.startswith("scale_") for name in empty):
         return "no scale is declared"
-    return f"{column} is missing for some answers"
+    return f"{' and '.join(empty or names)} missing for every answer"
 
 
 def _design(rows: pd.DataFrame, wide: Distinct, count: Floats, plan: Resampling) -> tuple[Design | None, str]:
@@ -286,7 +217,7 @@ def _design(rows: pd.DataFrame, wide: Distinct, count: Floats, plan: Resampling)
         return None, f"no interval: one {plan.cluster}"
 
 
-def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str, n: float) -> dict[str, Any]:
+def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str) -> dict[str, Any]:
     interval = _interval(one, design_, plan)
     n_undefined = plan.size - interval.n_defined if one.replicates else 0
     return {
@@ -295,7 +226,7 @@ def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str, 
         "upper": interval.upper,
         "standard_error": interval.standard_error,
         "bias": interval.bias,
-        "n": n,
+        "n": one.n,
         "n_undefined": n_undefined,
         "reason": one.reason or trouble,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,27 +32,39 @@ class Distinct:
         """How many distinct rows there are."""
         return len(next(iter(self.columns.values())))
 
-    def narrowed(self, names: Sequence[str]) -> Narrowed:
-        """Return the distinct rows of fewer columns, and how weights are added up to them."""
+    def narrowed(self, names: Sequence[str], *, may_lack: Container[str] = ()) -> Narrowed:
+        """Return the distinct rows of fewer columns, and how weights are added up to them.
+
+        Parameters
+        ----------
+        names : sequence of str
+        may_lack : container of str
+            Columns in which NaN is a value; rows in which any other column is NaN are left out.
+        """
         inner = distinct({name: self.columns[name] for name in names})
         order = np.argsort(inner.row, kind="stable")
         start = np.searchsorted(inner.row[order], np.arange(inner.n_rows))
-        return Narrowed(tuple(inner.columns[name] for name in names), order, start)
+        missing = [np.isnan(inner.columns[name]) for name in names if name not in may_lack]
+        kept = np.flatnonzero(~np.any(missing, axis=0)) if missing else np.arange(inner.n_rows)
+        return Narrowed(tuple(inner.columns[name][kept] for name in names), order, start, kept)
 
 
 @dataclass(frozen=True)
 class Narrowed:
     """The columns of one measure over its distinct rows."""
 
-    columns: tuple[Floats, ...]  # (row,) each
+    columns: tuple[Floats, ...]  # (kept row,) each
     order: Ints  # (wide row,), sorted by narrow row
-    start: Ints  # (row,), where each begins in `order`
+    start: Ints  # (narrow row,), where each begins in `order`
+    kept: Ints  # (kept row,), narrow rows without a missing value
 
     def weights(self, wide: Floats) -> Floats:
-        """Add up weights ``(..., wide row)`` to ``(..., row)``."""
-        if len(self.start) == len(self.order):
-            return wide[..., self.order]
-        return np.add.reduceat(wide[..., self.order], self.start, axis=-1)
+        """Add up weights ``(..., wide row)`` to ``(..., kept row)``."""
+        if not len(self.kept):
+            return np.zeros((*wide.shape[:-1], 0))
+        ordered = wide[..., self.order]
+        narrow = ordered if len(self.start) == len(self.order) else np.add.reduceat(ordered, self.start, axis=-1)
+        return narrow if len(self.kept) == len(self.start) else narrow[..., self.kept]
 
 
 def distinct(columns: dict[str, Floats]) -> Distinct:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from hmeta.assess.compute import MetricTable
+from hmeta.assess.table import MetricTable
 from hmeta.trials.columns import encode
 from hmeta.trials.tables import attributes
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hmeta.assess.compute import MetricTable
 from hmeta.assess.rendering import content, to_csv, to_dataset, to_latex
+from hmeta.assess.table import MetricTable
 from hmeta.core.errors import OutputError
 from hmeta.core.files import check_output, write_bytes, write_dataset
 from hmeta.core.registry import did_you_mean

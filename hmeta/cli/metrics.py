@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hmeta.assess.compute import MetricTable
+    from hmeta.assess.table import MetricTable
 
 MOST_WIDE = 8
 """Measures up to which a table has one column for each."""
@@ -24,6 +24,9 @@ def run(
         list[str] | None, typer.Option(help="Segments, beside who answered, dataset, scale and signal: domain.")
     ] = None,
     pool: Annotated[list[str] | None, typer.Option(help="A column to pool over that is otherwise kept apart.")] = None,
+    average: Annotated[
+        str | None, typer.Option(help="Print the mean over the levels of a column instead: participant.")
+    ] = None,
     bootstrap: Annotated[int, typer.Option(help="Resamples for the intervals; 0 for none.")] = 10_000,
     interval: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     kind: Annotated[str, typer.Option(help="Kind of interval: percentile or bca.")] = "percentile",
@@ -52,7 +55,11 @@ def run(
         hmeta metrics results.nc --metric auroc2 --metric "ece(bins=15)" --by domain
         hmeta metrics results.nc --metric all --cluster item -o metrics.csv
     """
-    from hmeta.assess.compute import Resampling, compute_metrics
+    from dataclasses import replace
+
+    from hmeta.assess.average import average as average_over
+    from hmeta.assess.compute import compute_metrics
+    from hmeta.assess.table import Resampling
     from hmeta.assess.table_file import check_format, render, write_table
     from hmeta.cli._counting import counting
     from hmeta.cli._words import one_of, split
@@ -68,11 +75,13 @@ def run(
             metric,
             by=split(by),
             pool=split(pool),
-            resampling=plan,
+            resampling=plan if average is None else replace(plan, size=0),
             on_violation=on_violation,
             duplicates=duplicates,
             progress=report,
         )
+    if average is not None:
+        table = average_over(table, average, plan)
     if output is not None:
         write_table(table, output, source=results.name, overwrite=overwrite)
     if chosen is None:

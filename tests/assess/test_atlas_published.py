@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hmeta.assess.compute import Resampling, compute_metrics
+from hmeta.assess.compute import compute_metrics
+from hmeta.assess.table import Resampling
 from hmeta.core.files import read_dataset
 from hmeta.core.share import share
 

@@ -6,7 +6,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from hmeta.assess.cells import ALL
-from hmeta.assess.compute import Resampling, compute_metrics
+from hmeta.assess.compute import compute_metrics
+from hmeta.assess.table import Resampling
 from hmeta.core.errors import DataError
 from hmeta.trials.counts import to_counts
 from tests.assess.data import answers, file_of
