@@ -9,9 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hmeta.assess.average import average
     from hmeta.assess.compare import compare_conditions
     from hmeta.assess.compute import compute_metrics
     from hmeta.assess.curves import compute_curve
+    from hmeta.assess.screen import screen
+    from hmeta.calibrate.recalibrate import apply_maps, recalibrate
     from hmeta.infer.contrast import contrast
     from hmeta.infer.diagnose import diagnose
     from hmeta.infer.fit import fit
@@ -25,6 +28,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "apply_maps",
+    "average",
     "compare_conditions",
     "compute_curve",
     "compute_metrics",
@@ -37,6 +42,8 @@ __all__ = [
     "load_model",
     "plan",
     "read",
+    "recalibrate",
+    "screen",
     "simulate",
     "summarize",
     "to_counts",
@@ -44,6 +51,8 @@ __all__ = [
 ]
 
 VERBS = {
+    "apply_maps": "hmeta.calibrate.recalibrate:apply_maps",
+    "average": "hmeta.assess.average:average",
     "compare_conditions": "hmeta.assess.compare:compare_conditions",
     "compute_curve": "hmeta.assess.curves:compute_curve",
     "compute_metrics": "hmeta.assess.compute:compute_metrics",
@@ -56,6 +65,8 @@ VERBS = {
     "load_model": "hmeta.spec:load_model",
     "plan": "hmeta.spec:plan",
     "read": "hmeta.trials:read",
+    "recalibrate": "hmeta.calibrate.recalibrate:recalibrate",
+    "screen": "hmeta.assess.screen:screen",
     "simulate": "hmeta.study.simulate:simulate",
     "summarize": "hmeta.infer.summary:summarize",
     "to_counts": "hmeta.trials:to_counts",

@@ -24,6 +24,9 @@ KEPT = (*UNIT_COLUMNS, "dataset", "scale", "signal")
 ASKED = frozenset({"reported", "answered"})
 """Columns that exist for every answer asked for, also where validation excludes it."""
 
+GRADED = ("label", "score")
+"""Columns stored in single precision, read as the numbers that were written."""
+
 OUTCOME_COLUMNS = ("correct", "stimulus", "response", "p_positive")
 
 
@@ -110,6 +113,7 @@ def _used(ds: xr.Dataset) -> pd.DataFrame:
         stimulus, response = outcome // 2, outcome % 2
         columns |= {"correct": stimulus == response, "stimulus": stimulus, "response": response}
         columns["p_positive"] = np.where(response == 1, share, 1.0 - share)
+    columns |= {name: as_reported(rows[name].to_numpy()) for name in GRADED if name in rows}
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
     return rows.assign(**numbers)
 

@@ -57,7 +57,8 @@ def average(table: MetricTable, column: str, resampling: Resampling | None = Non
         rows.append({column: MEAN, **levels, **_mean(part, plan, rng)})
     frame = pd.DataFrame(rows)
     note = f"{MEAN} weighs every {column} alike; its interval draws whole {column}s"
-    return MetricTable(frame, (column, *rest), table.requests, plan, (*table.notes, note), table.validation)
+    notes = (*table.notes, note)
+    return replace(table, frame=frame, factors=(column, *rest), resampling=plan, notes=notes)
 
 
 def _mean(part: pd.DataFrame, plan: Resampling, rng: np.random.Generator) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from hmeta.assess.cells import Cell, cell_factors, cells_of
 from hmeta.assess.chance import can_shuffle, shuffled
 from hmeta.assess.distinct import Distinct, Floats, Narrowed, distinct
 from hmeta.assess.requests import requests_for
+from hmeta.assess.screen import screen
 from hmeta.assess.table import MetricTable, Resampling
 from hmeta.core.errors import DataError
 from hmeta.core.streams import stream
@@ -28,6 +29,9 @@ from hmeta.resample.permutation import p_above
 
 N_THREADS = 2
 """NumPy lets go of the interpreter while it draws and adds up."""
+
+EFFICIENCY = "efficiency"
+"""Family of the measures before which the validity screen speaks."""
 
 Progress = Callable[[int, int], None]
 """Called with the cells done and the cells in all."""
@@ -90,7 +94,11 @@ def compute_metrics(
     found = _run(jobs, table, requests, plan, progress or _ignore)
     frame = pd.DataFrame([row for rows in found for row in rows])
     notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests), *_bias_note(frame))
-    return MetricTable(frame, (*kept, *segments), requests, plan, notes, table.report.render())
+    screened = (
+        screen(ds, duplicates=duplicates).brief() if any(r.measure.family == EFFICIENCY for r in requests) else []
+    )
+    factors = (*kept, *segments)
+    return MetricTable(frame, factors, requests, plan, notes, table.report.render(), tuple(screened))
 
 
 @dataclass(frozen=True)

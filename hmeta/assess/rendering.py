@@ -100,6 +100,7 @@ def content(table: MetricTable) -> dict[str, Any]:
             "seed": plan.seed,
         },
         "notes": list(table.notes),
+        "screen": list(table.screen),
     }
 
 

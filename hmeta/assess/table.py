@@ -81,6 +81,8 @@ class MetricTable:
         What to know before a number is read.
     validation : str
         The validation report as text.
+    screen : tuple of str
+        What the validity screen found, where measures of efficiency are in the table.
     """
 
     frame: pd.DataFrame
@@ -89,3 +91,4 @@ class MetricTable:
     resampling: Resampling
     notes: tuple[str, ...] = field(default=())
     validation: str = ""
+    screen: tuple[str, ...] = ()

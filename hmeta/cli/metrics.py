@@ -96,6 +96,8 @@ def _print(table: MetricTable) -> None:
     from hmeta.assess.rendering import reasons
 
     typer.echo(table.validation)
+    for line in table.screen:
+        typer.echo(line)
     typer.echo("")
     if len(table.requests) <= MOST_WIDE:
         _print_wide(table)

@@ -19,7 +19,7 @@ from hmeta.metrics.tally import ratio
 Mass = Literal["equal_width", "equal_mass"]
 """Bins of equal width on [0, 1], or with equal shares of the answers."""
 
-Edges = Literal["right", "left"]
+Edges = Literal["left", "right"]
 """Which edge belongs to a bin: (a, b], as Guo et al. (2017) and scikit-learn, or [a, b), as numpy.histogram."""
 
 ON_EDGE = 1e-6
@@ -75,13 +75,13 @@ def bin_sums(
     weights: Floats,
     bins: int = 10,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> BinSums:
     """Add up answers, stated probabilities and outcomes by bin.
 
     Equal width
-        The edges are 0, 1/B, …, 1. With ``edges="right"`` bins are (a, b] and the first one holds 0 too; with
-        ``"left"`` they are [a, b) and the last one holds 1 too. A value within 1e-6 of an edge is on it.
+        The edges are 0, 1/B, …, 1. With ``edges="left"`` bins are [a, b) and the last one holds 1 too; with
+        ``"right"`` they are (a, b] and the first one holds 0 too. A value within 1e-6 of an edge is on it.
     Equal mass
         Answers of equal probability stay together. A level whose answers stand between the shares F₋ and F₊ of all
         answers, in order of probability, goes to the bin that holds its middle (F₋ + F₊)/2; a middle on an edge goes
@@ -95,7 +95,7 @@ def bin_sums(
     bins : int
         1 to 1000.
     mass : {"equal_width", "equal_mass"}
-    edges : {"right", "left"}
+    edges : {"left", "right"}
 
     Returns
     -------
@@ -137,7 +137,7 @@ def middle_ranks(weight: Floats) -> Floats:
     return (np.cumsum(weight, axis=-1) - 0.5 * weight) / np.where(total > 0, total, 1.0)
 
 
-def bin_index(position: Floats, bins: int, edges: Edges = "right", near: float = ON_EDGE) -> np.ndarray:
+def bin_index(position: Floats, bins: int, edges: Edges = "left", near: float = ON_EDGE) -> np.ndarray:
     """Return the bin, from 0, of positions in [0, 1] among `bins` equal intervals; same shape."""
     scaled = position * bins
     nearest = np.rint(scaled)

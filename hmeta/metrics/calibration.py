@@ -37,16 +37,16 @@ def ece(
     weights: Floats,
     bins: int = 10,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> Floats:
     """Mean distance of stated confidence and accuracy over bins: the expected calibration error.
 
     Σ_b (n_b/n)·|mean confidence in b − accuracy in b|, over `bins` bins of [0, 1].
 
-    Edges: with ``edges="right"`` (default; Guo et al. and scikit-learn) bins are (a, b], the first holds 0 too; with
-    ``"left"`` they are [a, b) and the last holds 1 too, so that certainty never gets a bin of its own. Stated
-    confidences stand on edges (0.7, 0.8, 0.9), so the rule can decide the number: state it. Values within 1e-6 of an
-    edge are on it.
+    Edges: with ``edges="left"`` (default; as in a NumPy histogram) bins are [a, b) and the last holds 1 too, so that
+    certainty never gets a bin of its own; with ``"right"`` (as in Guo et al.) they are (a, b] and the first holds 0
+    too. Stated confidences stand on edges (0.7, 0.8, 0.9), so the rule can decide the number: state it. Values within
+    1e-6 of an edge are on it.
 
     ``mass="equal_mass"``: bins with equal shares of the answers; answers of equal confidence stay together and go to
     the bin that holds the middle of their ranks; fewer than `bins` bins remain where levels are few.
@@ -68,7 +68,7 @@ def ece(
     neutral=0.0,
 )
 def adaptive_ece(
-    probability: Floats, correct: Floats, *, weights: Floats, bins: int = 10, edges: Edges = "right"
+    probability: Floats, correct: Floats, *, weights: Floats, bins: int = 10, edges: Edges = "left"
 ) -> Floats:
     """Mean distance of stated confidence and accuracy over bins that hold equal shares of the answers (AECE).
 
@@ -96,7 +96,7 @@ def max_calibration_error(
     weights: Floats,
     bins: int = 10,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> Floats:
     """Largest distance of stated confidence and accuracy among the bins that hold answers.
 
@@ -123,7 +123,7 @@ def rms_calibration_error(
     weights: Floats,
     bins: int = 10,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> Floats:
     """Root mean square distance of stated confidence and accuracy over bins.
 
@@ -166,7 +166,7 @@ def reliability(
     weights: Floats,
     bins: int = 10,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
     level: float = 0.95,
 ) -> dict[str, Floats]:
     """Accuracy against stated confidence, bin by bin, with counts and intervals.
@@ -204,7 +204,7 @@ def reliability(
     reference="Nixon et al. (2019), §3; Kumar, Liang & Ma (2019), §3",
     needs=(answers,),
 )
-def ece_bins(probability: Floats, correct: Floats, *, weights: Floats, edges: Edges = "right") -> dict[str, Floats]:
+def ece_bins(probability: Floats, correct: Floats, *, weights: Floats, edges: Edges = "left") -> dict[str, Floats]:
     """ECE with 5, 10, 15, 20, 30 and 50 bins, of equal width and of equal mass.
 
     Conclusions that change along this table are about the bins. ``occupied_width`` and ``occupied_mass`` count the

@@ -50,7 +50,7 @@ def brier_reliability(
     weights: Floats,
     bins: int = 0,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> Floats:
     """Part of the Brier score due to miscalibration.
 
@@ -79,7 +79,7 @@ def brier_resolution(
     weights: Floats,
     bins: int = 0,
     mass: Mass = "equal_width",
-    edges: Edges = "right",
+    edges: Edges = "left",
 ) -> Floats:
     """Part of the Brier score earned by telling right from wrong answers: 0 for a confidence that never moves.
 

@@ -137,6 +137,20 @@ def test_values_off_the_scale():
     assert flags(ratings, scale(1, 5))["outside_scale"] == "1 of 100 (1.0%): 2.5"
 
 
+def test_infinite_confidences_are_off_the_scale():
+    ratings = table([1.0, 2, 3, 4, 5] * 20, [1, 0, 1, 1] * 25)
+    ratings.loc[:1, "confidence"] = [np.inf, -np.inf]
+    assert flags(ratings, scale(1, 5))["outside_scale"] == "2 of 100 (2.0%): -inf, inf"
+
+
+def test_a_file_without_any_scale_is_screened():
+    frame = honest()
+    frame["confidence"] /= 100
+    found = screen(trials_dataset(frame, task="open"))
+    assert found.raters["verdict"].tolist() == ["usable"]
+    assert found.notes == ("no confidence scale is declared; taken from the whole table as 0..1",)
+
+
 def test_values_above_one_on_a_unit_scale():
     frame = honest(100)
     frame["confidence"] /= 100

@@ -60,7 +60,7 @@ def test_bug_38_values_on_an_edge_follow_the_stated_rule():
     probability, correct = [0.7] * 10 + [0.75] * 10, [1] * 9 + [0] + [1] * 6 + [0] * 4
     assert ece(probability, correct, edges="left") == pytest.approx(0.025, abs=1e-12)
     assert ece(probability, correct, edges="right") == pytest.approx(0.175, abs=1e-12)
-    assert ece(probability, correct) == ece(probability, correct, edges="right")
+    assert ece(probability, correct) == ece(probability, correct, edges="left")
 
 
 @pytest.mark.parametrize("measure", [*ERRORS, *SCORES, aurc, excess_aurc], ids=lambda m: m.name)

@@ -63,12 +63,12 @@ def test_bins_are_those_of_scikit_learn(step, bins):
     calibration = pytest.importorskip("sklearn.calibration")
     p, correct = drawn(4, step=step)
     accuracy, confidence = calibration.calibration_curve(correct, p, n_bins=bins)
-    found = reliability(p, correct, bins=bins)
+    found = reliability(p, correct, bins=bins, edges="right")
     if step is None or bins == 10:  # elsewhere its edges differ from k/B in the last digit, and ties fall either way
         np.testing.assert_allclose(found["accuracy"], accuracy, atol=1e-12)
         np.testing.assert_allclose(found["confidence"], confidence, atol=1e-12)
     expected = np.sum(found["n"] * np.abs(found["accuracy"] - found["confidence"])) / 400
-    assert ece(p, correct, bins=bins) == pytest.approx(expected, abs=1e-12)
+    assert ece(p, correct, bins=bins, edges="right") == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("bins", [4, 10, 20])
@@ -120,12 +120,12 @@ def test_no_answers_are_undefined_for_every_replicate_of_them():
 def test_reliability_by_hand():
     p, correct, weights = from_levels((0.9, 50, 40), (0.7, 30, 21), (0.5, 20, 12))
     found = reliability(p, correct, weights=weights)
-    assert found["lower"] == pytest.approx([0.4, 0.6, 0.8])
-    assert found["upper"] == pytest.approx([0.5, 0.7, 0.9])
+    assert found["lower"] == pytest.approx([0.5, 0.7, 0.9])
+    assert found["upper"] == pytest.approx([0.6, 0.8, 1.0])
     assert found["n"].tolist() == [20, 30, 50]
     assert found["confidence"] == pytest.approx([0.5, 0.7, 0.9], abs=1e-12)
     assert found["accuracy"] == pytest.approx([0.6, 0.7, 0.8], abs=1e-12)
-    assert reliability(p, correct, weights=weights, edges="left")["lower"] == pytest.approx([0.5, 0.7, 0.9])
+    assert reliability(p, correct, weights=weights, edges="right")["lower"] == pytest.approx([0.4, 0.6, 0.8])
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
