@@ -109,9 +109,11 @@ def _used(ds: xr.Dataset) -> pd.DataFrame:
     confidence = orient(rows, scales)
     share = _share(rows, confidence, scales)
     columns: dict[str, np.ndarray] = {"confidence": confidence, "probability": share, "correct": outcome}
+    columns["outcome"] = outcome
     if task_of(ds) == "binary":
         stimulus, response = outcome // 2, outcome % 2
         columns |= {"correct": stimulus == response, "stimulus": stimulus, "response": response}
+        columns["n_options"] = np.zeros(len(rows))  # two responses, not two alternatives: see metrics.outcomes
         columns["p_positive"] = np.where(response == 1, share, 1.0 - share)
     columns |= {name: as_reported(rows[name].to_numpy()) for name in GRADED if name in rows}
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}

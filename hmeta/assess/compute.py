@@ -93,7 +93,7 @@ def compute_metrics(
     jobs = _jobs(table, kept, segments)
     found = _run(jobs, table, requests, plan, progress or _ignore)
     frame = pd.DataFrame([row for rows in found for row in rows])
-    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests), *_bias_note(frame))
+    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests, plan), *_bias_note(frame))
     screened = (
         screen(ds, duplicates=duplicates).brief() if any(r.measure.family == EFFICIENCY for r in requests) else []
     )
@@ -167,9 +167,8 @@ class _Running:
     replicates: list[Floats] = field(default_factory=list)
 
     def values(self, weights: Floats) -> Floats:
-        return self.request.measure.compute(
-            *self.narrowed.columns, weights=self.narrowed.weights(weights), **self.request.options
-        )
+        """Return the measure for weights of its own rows."""
+        return self.request.measure.compute(*self.narrowed.columns, weights=weights, **self.request.options)
 
 
 def _measure(
@@ -179,21 +178,23 @@ def _measure(
     wide = distinct({name: rows[name].to_numpy(dtype=np.float64) for name in names})
     count = rows["count"].to_numpy(dtype=np.float64)
     observed = np.bincount(wide.row, weights=count, minlength=wide.n_rows)
-    running = [_start(request, wide, observed) for request in requests]
+    narrowed = {r.measure.columns: wide.narrowed(r.measure.columns, may_lack=MAY_LACK) for r in requests}
+    running = [_start(r, narrowed[r.measure.columns], wide, observed) for r in requests]
     design_, trouble = _design(rows, wide, count, plan)
-    live = [one for one in running if not np.isnan(one.estimate)] if design_ is not None else []
+    live = [one for one in running if one.request.resampled and not np.isnan(one.estimate)]
     if live and design_ is not None:
         for weights in design_.replicates(rng, plan.size):
+            # Measures of the same columns get the same array, so that what they share is computed once.
+            own = {id(one.narrowed): one.narrowed.weights(weights) for one in live}
             for one in live:
                 if stop.is_set():
                     raise KeyboardInterrupt
-                one.replicates.append(one.values(weights))
+                one.replicates.append(one.values(own[id(one.narrowed)]))
     return [{**_row(one, design_, plan, trouble), **_by_chance(one, observed, plan, rng)} for one in running]
 
 
-def _start(request: Request, wide: Distinct, observed: Floats) -> _Running:
+def _start(request: Request, narrowed: Narrowed, wide: Distinct, observed: Floats) -> _Running:
     names = request.measure.columns
-    narrowed = wide.narrowed(names, may_lack=MAY_LACK)
     weights = narrowed.weights(observed)
     n = float(weights.sum())
     if n == 0 and observed.sum() > 0:
@@ -264,7 +265,7 @@ def _interval(one: _Running, design_: Design | None, plan: Resampling) -> Interv
     if plan.kind == "percentile":
         return percentile(replicates, one.estimate, plan.level)
     without, multiplicity = design_.jackknife()
-    return bca(replicates, one.estimate, plan.level, one.values(without), multiplicity)
+    return bca(replicates, one.estimate, plan.level, one.values(one.narrowed.weights(without)), multiplicity)
 
 
 def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
@@ -275,8 +276,17 @@ def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
     ]
 
 
-def _cautions(requests: Sequence[Request]) -> list[str]:
-    return list(dict.fromkeys(r.measure.caution for r in requests if r.measure.caution))
+def _cautions(requests: Sequence[Request], plan: Resampling) -> list[str]:
+    """Return what is to be said wherever the measures are shown."""
+    named: dict[str, list[str]] = {}
+    for request in requests:
+        if request.measure.caution:
+            named.setdefault(request.measure.caution, []).append(request.name)
+    slow = [r.name for r in requests if not r.resampled]
+    told = [f"{', '.join(names)}: {text}" for text, names in named.items()]
+    if slow and plan.size:
+        told.append(f"{', '.join(slow)}: no interval, for that takes minutes a cell; name the measure to get it")
+    return told
 
 
 def _bias_note(frame: pd.DataFrame) -> list[str]:

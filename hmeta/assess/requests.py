@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hmeta.assess.answers import AnswerTable
 from hmeta.core.errors import DataError
@@ -24,9 +25,19 @@ def requests_for(table: AnswerTable, metrics: Sequence[str] | None) -> tuple[Req
         return tuple(Request(m) for m in measures().values() if m.default and obstacle(m, table) is None)
     if EVERY in metrics:
         named = [read_request(text) for text in metrics if text != EVERY]
-        rest = [Request(m) for m in measures().values() if not _must_set(m) and obstacle(m, table) is None]
+        rest = [
+            Request(m, resampled=not m.slow)
+            for m in measures().values()
+            if not _must_set(m) and obstacle(m, table) is None
+        ]
         return _checked(_distinct([*rest, *named]), table)
     return _checked(_distinct([read_request(text) for text in metrics]), table)
+
+
+def _spread(request: Request) -> list[Request]:
+    """Return a request under each of the measure's variants that the user has left open."""
+    open_ones = [v for v in request.measure.variants if not set(v) & set(request.options)]
+    return [replace(request, options={**request.options, **v}) for v in open_ones] or [request]
 
 
 def _must_set(measure: Measure) -> bool:
@@ -34,7 +45,8 @@ def _must_set(measure: Measure) -> bool:
 
 
 def _distinct(requests: Sequence[Request]) -> tuple[Request, ...]:
-    return tuple({request.name: request for request in requests}.values())
+    every = [one for request in requests for one in _spread(request)]
+    return tuple({request.name: request for request in every}.values())
 
 
 def _checked(requests: tuple[Request, ...], table: AnswerTable) -> tuple[Request, ...]:

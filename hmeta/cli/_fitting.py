@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,16 +71,23 @@ def refuse_without_effect(given: Mapping[str, Any]) -> None:
         )
 
 
-def prepare(request: Request) -> Ready:
-    """Check the output, read and validate the data, and find the model; say what was found."""
+def prepare(request: Request, *, type1: bool = False) -> Ready:
+    """Check the output, read and validate the data, and find the model; say what was found.
+
+    With `type1` data without a type-1 table are refused.
+    """
+    from hmeta.assess.screen import screen
     from hmeta.core.files import check_output, read_dataset
     from hmeta.spec import choose_model, load_model, with_formulas
+    from hmeta.spec.refusals import refuse_open, source_name
     from hmeta.trials import validate
 
     inputs = [request.results, *([Path(request.model)] if request.model and Path(request.model).exists() else [])]
     check_output(request.output, inputs=inputs, overwrite=request.overwrite)
     dataset = read_dataset(request.results)
     valid = validate(dataset, on_violation=request.on_violation, duplicates=request.duplicates)
+    if type1:
+        refuse_open(str(valid.dataset.attrs.get("task")), source_name(dataset))
     columns = dict(request.columns)
     name, why = request.model, "asked for"
     if name is None:
@@ -89,7 +96,7 @@ def prepare(request: Request) -> Ready:
     spec = with_formulas(load_model(name), dict(request.formulas))
     ready = Ready(valid, spec, str(name), why, columns)
     if not request.json:
-        _say_ready(ready)
+        _say_ready(ready, screen(dataset, duplicates=request.duplicates).brief())
     return ready
 
 
@@ -114,7 +121,7 @@ def fit_mle_and_tell(request: Request) -> int:
     from hmeta.infer.mle import fit_mle
     from hmeta.spec import plan
 
-    ready = prepare(request)
+    ready = prepare(request, type1=True)
     plan_ = plan(ready.spec, ready.valid.dataset, columns=ready.columns)
     estimates = fit_mle(plan_).rename(columns=ready.columns)
     write_dataset(_estimates(estimates, plan_.task, request.results), request.output, overwrite=request.overwrite)
@@ -135,8 +142,10 @@ def fit_mle_and_tell(request: Request) -> int:
     return OK
 
 
-def _say_ready(ready: Ready) -> None:
+def _say_ready(ready: Ready, screened: Sequence[str]) -> None:
     typer.echo(ready.valid.report.render())
+    for line in screened:
+        typer.echo(line)
     typer.echo(f"model: {ready.name} ({ready.why})")
     for word, column in ready.columns.items():
         typer.echo(f"  {word} is read from column {column}")

@@ -16,9 +16,11 @@ NUMBER, SHARE, WHOLE = ".2f", ".2f", ",.0f"
 
 def print_summary(frame: pd.DataFrame) -> None:
     """Print a summary: what is estimated, the table, notes and the verdict."""
+    from hmeta.infer.parameter_words import words_of
+
     facts = frame.attrs
     name, by = facts["parameter"], facts["by"]
-    what = "M = meta-d′ / d′" if name == "M" else name
+    what = words_of(name).title
     about = ", ".join(part for part in (facts["noise"], interval_words(facts)) if part)
     columns = {
         "level": (by or "", ""),
@@ -27,6 +29,7 @@ def print_summary(frame: pd.DataFrame) -> None:
         "lower": ("from", NUMBER),
         "upper": ("to", NUMBER),
         "p_below_zero": (f"P({name}<0)", SHARE),
+        "p_below_half": (f"P({name}<½)", SHARE),
         "p_d_below_zero": ("P(d≤0)", SHARE),
         "meta_d_minus_d": ("meta_d−d", NUMBER),
         "r_hat": ("R-hat", ".3f"),

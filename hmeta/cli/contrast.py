@@ -15,7 +15,13 @@ def run(
     fit: Annotated[Path, typer.Argument(help="A fit (.nc), written by hmeta fit.")],
     by: Annotated[str, typer.Option(help="The factor whose levels are compared.")],
     baseline: Annotated[str | None, typer.Option(help="The level to compare with. Default: the first.")] = None,
-    parameter: Annotated[str, typer.Option(help="A parameter at the cells: M, d, meta_d, c.")] = "M",
+    parameter: Annotated[
+        str | None,
+        typer.Option(
+            help="A quantity at the cells: M, d, meta_d, c; auroc2, d_a, zroc_slope, accuracy for open tasks. "
+            "Default: M, for open tasks auroc2."
+        ),
+    ] = None,
     rope: Annotated[
         tuple[float, float], typer.Option(help="LOW HIGH: differences inside count as none in practice.")
     ] = (-0.05, 0.05),

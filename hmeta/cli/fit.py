@@ -50,6 +50,8 @@ def run(
 ) -> int:
     """Fit a hierarchical meta-d′ model, or with --method mle each cell by itself.
 
+    Open tasks have no meta-d′: there the type-2 ROC is fitted (AUROC2, d_a), by nuts only.
+
     Without options the kind of task and the columns choose the model, and the choice is printed. A fit that
     has not converged is written all the same, marked, and the command ends with status 3.
 

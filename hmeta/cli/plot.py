@@ -20,7 +20,13 @@ def run(
     fit: Annotated[Path, typer.Argument(help="A fit (.nc), written by hmeta fit.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The figure to write: .png, .pdf or .svg.")],
     by: Annotated[str | None, typer.Option(help="One row a level of this factor. Default: who answered.")] = None,
-    parameter: Annotated[str, typer.Option(help="A parameter at the cells: M, d, meta_d, c.")] = "M",
+    parameter: Annotated[
+        str | None,
+        typer.Option(
+            help="A quantity at the cells: M, d, meta_d, c; auroc2, d_a, zroc_slope, accuracy for open tasks. "
+            "Default: M, for open tasks auroc2."
+        ),
+    ] = None,
     interval: Annotated[float, typer.Option(help="Mass of the thin intervals; the thick ones hold half.")] = 0.94,
     hdi: Annotated[bool, typer.Option("--hdi", help="Highest-density in place of equal-tailed intervals.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,

@@ -13,7 +13,13 @@ def run(
     by: Annotated[
         str | None, typer.Option(help="The factor to summarise by. Default: who answered (model or participant).")
     ] = None,
-    parameter: Annotated[str, typer.Option(help="A parameter at the cells: M, d, meta_d, c.")] = "M",
+    parameter: Annotated[
+        str | None,
+        typer.Option(
+            help="A quantity at the cells: M, d, meta_d, c; auroc2, d_a, zroc_slope, accuracy for open tasks. "
+            "Default: M, for open tasks auroc2."
+        ),
+    ] = None,
     interval: Annotated[float, typer.Option(help="Mass of the intervals.")] = 0.94,
     hdi: Annotated[bool, typer.Option("--hdi", help="Highest-density in place of equal-tailed intervals.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

@@ -81,7 +81,8 @@ def _owners(target: Target, of_cell: Ints) -> list[tuple[np.ndarray, np.ndarray]
         place = positions[sites.group_site(term.parameter, term.group, "free")]  # (free, coefficient)
         found.append((place.astype(int), np.repeat(owner[: len(place), None], place.shape[1], axis=1)))
     ladder_owner = _single_owner(plan.rows.ladder, of_cell[plan.rows.cell], len(plan.criteria.n_levels))
-    found.append((positions["log_gap"].astype(int), ladder_owner[plan.criteria.gap_ladder]))
+    criteria = {"log_gap": plan.criteria.gap_ladder, "anchor": plan.criteria.anchor_ladder}
+    found += [(positions[name].astype(int), ladder_owner[of]) for name, of in criteria.items() if name in positions]
     return found
 
 

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
 UNINFORMATIVE = "uninformative"
-"""The flag of a unit whose M rests on the other units or the prior."""
+"""The flag of a unit whose parameter rests on the other units or the prior."""
 
 NOT_CONVERGED = "fit not converged"
 
@@ -60,9 +60,9 @@ def list_flags(fitted: Fitted, draws: Floats, cells: Cells, *, unit: bool) -> st
     if not np.isfinite(draws).all():
         flags.append("invalid draws")
     ratio = beside_ratio(fitted, cells) if fitted.parameter == "M" else None
-    if ratio is not None:
-        flags += _ratio_flags(ratio)
-        flags += _data_flags(fitted, cells, d_positive=ratio.below < 0.5) if unit else []
+    flags += _ratio_flags(ratio) if ratio is not None else []
+    if unit and len(cells) and fitted.judged:
+        flags += _data_flags(fitted, cells, d_positive=ratio is not None and ratio.below < 0.5)
     return "; ".join(flags)
 
 
@@ -82,7 +82,7 @@ def _data_flags(fitted: Fitted, cells: Cells, *, d_positive: bool) -> list[str]:
     reason = why_uninformative(rows, task)
     if reason:
         return [f"{UNINFORMATIVE}: {reason}"]
-    if fitted.link != "log" or not d_positive:
+    if fitted.parameter != "M" or fitted.link != "log" or not d_positive:
         return []
     area = auroc2(rows, task)
     return [f"the data point to M ≤ 0 (AUROC2 {area:.2f}), which a log link excludes"] if area < 0.5 else []

@@ -26,7 +26,7 @@ def contrast(
     by: str,
     *,
     baseline: str | None = None,
-    parameter: str = "M",
+    parameter: str | None = None,
     rope: tuple[float, float] | None = ROPE,
     interval: float = MASS,
     kind: Kind = "eti",
@@ -41,8 +41,8 @@ def contrast(
         The factor to compare, for example ``"scale"``.
     baseline : str, optional
         The level to compare with; the first by default.
-    parameter : str
-        A parameter at the cells.
+    parameter : str, optional
+        A quantity at the cells. Default: the fit's headline, M or auroc2.
     rope : (low, high), optional
         Region of practical equivalence; None leaves it out.
     interval : float
@@ -82,7 +82,7 @@ def contrast(
     return Contrasts(
         by=name,
         baseline=labels[first],
-        parameter=parameter,
+        parameter=fitted.parameter,
         rope=rope,
         interval=interval,
         kind=kind,
@@ -121,7 +121,7 @@ def _refuse_factor(fitted: Fitted, name: str) -> None:
             f'"{name}" is a measured number, not a set of levels',
             received=f"{values.nunique()} distinct values from {values.min():g} to {values.max():g}",
             allowed=[n for n in fitted.names if not is_covariate(fitted.factors[n])] or "a factor with levels",
-            mend=f"its coefficient {fitted.parameter}_{name} is in hmeta summary; to compare groups, bin the column "
+            mend=f"its coefficient {fitted.predictor}_{name} is in hmeta summary; to compare groups, bin the column "
             "before the import",
         )
 
@@ -130,9 +130,9 @@ def _refuse_same(found: list[Difference], fitted: Fitted, name: str) -> None:
     if all(not np.any(difference.draws) for difference in found):
         raise DataError(
             f"{fitted.parameter} cannot differ by {name} in this model: every difference is 0 by construction",
-            where=f"formula of {fitted.parameter}",
-            allowed=f"a model whose formula of {fitted.parameter} uses {name}",
-            mend=f'fit again, for example with --formula "{fitted.parameter}=0 + {name} + ..."',
+            where=f"formula of {fitted.predictor}",
+            allowed=f"a model whose formula of {fitted.predictor} uses {name}",
+            mend=f'fit again, for example with --formula "{fitted.predictor}=0 + {name} + ..."',
         )
 
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from hmeta.infer.sites import Centring, log_gap_location
-from hmeta.sdt.derived import Rows
+from hmeta.infer.sites import Centring, anchor_location, log_gap_location
+from hmeta.sdt.derived import Places, Rows
 from hmeta.sdt.likelihood import Likelihood, get
 from hmeta.spec.plan import ModelPlan, ParameterPlan, RowTable
 
@@ -28,9 +28,9 @@ class Data(NamedTuple):
 
     rows: Rows
     parameters: dict[str, ParameterArrays]
-    gap_ladder: Array  # (gap,)
-    gap_step: Array  # (gap,)
+    places: Places
     log_gap_location: Array  # (gap,)
+    anchor_location: Array  # (anchor,)
     fixed: dict[str, Array]  # known parameters at each cell, such as n_options
     centring: dict[str, Array]  # weight of each group term, 0 (non-centred) to 1 (centred)
 
@@ -57,9 +57,9 @@ def model_data(plan: ModelPlan, centring: Centring) -> Data:
     return Data(
         rows=_rows(plan.rows, criteria.n_levels),
         parameters={name: _parameter_arrays(parameter) for name, parameter in plan.parameters.items()},
-        gap_ladder=jnp.asarray(criteria.gap_ladder),
-        gap_step=jnp.asarray(criteria.gap_step),
+        places=Places(*(jnp.asarray(getattr(criteria, name)) for name in Places._fields)),
         log_gap_location=jnp.asarray(log_gap_location(criteria)),
+        anchor_location=jnp.asarray(anchor_location(criteria)),
         fixed=_fixed(plan),
         centring={key: jnp.asarray(float(weight)) for key, weight in centring.items()},
     )

@@ -118,7 +118,8 @@ def diagnose(tree: xr.DataTree) -> Diagnosis:
     stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
     divergent = int(stats["diverging"].sum()) if "diverging" in stats else None
     energy = e_bfmi(_chains(stats["energy"])) if "energy" in stats else np.array([])
-    disordered = count_disordered(posterior)
+    facts = tree["hmeta"].attrs if "hmeta" in tree.children else {}
+    disordered = count_disordered(posterior, float(facts.get("criteria_above", 0.0)))
     n_chains, n_draws = draws.shape[1:]
     reasons = (
         *_table_reasons(table),

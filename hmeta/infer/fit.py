@@ -26,6 +26,7 @@ from hmeta.infer.result import Parts, build_tree, describe_terms
 from hmeta.infer.run import Run
 from hmeta.spec import ModelSpec, choose_model, load_model, with_formulas
 from hmeta.spec import plan as make_plan
+from hmeta.spec.likelihoods import FAMILIES
 from hmeta.spec.plan import ModelPlan
 from hmeta.trials import Validated, validate
 
@@ -47,7 +48,9 @@ def fit(
     progress: Report = silent,
     **settings: float,
 ) -> xr.DataTree:
-    """Fit a hierarchical meta-d′ model and judge its convergence.
+    """Fit a hierarchical model and judge its convergence.
+
+    Meta-d′ where the task has a type-1 table, the type-2 ROC of right against wrong answers where it is `open`.
 
     Parameters
     ----------
@@ -151,6 +154,9 @@ def _attributes(plan: ModelPlan, run: Run, options: SamplerOptions) -> dict[str,
         "method": "nuts",
         "task": plan.task,
         "likelihood": plan.likelihood,
+        "headline": FAMILIES[plan.likelihood].headline,
+        "from_ratings": json.dumps(sorted(FAMILIES[plan.likelihood].from_ratings)),
+        "criteria_above": plan.criteria.lowest,
         "options": json.dumps(plan.options),
         "spec": plan.spec_text,
         "terms": json.dumps(describe_terms(plan)),

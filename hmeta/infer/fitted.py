@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 
 NOT_FACTORS = ("cell", "n_answers")
 COUNT_OF_OPTIONS = "n_options"
+HEADLINE = "M"
+"""The headline of a fit that does not name one."""
+
 MAX_NUMERIC_LEVELS = 12
 """A numeric column with more values than this is a covariate rather than a set of levels."""
 
@@ -96,6 +99,16 @@ class Fitted:
         return tuple(self.from_json("reasons", []))
 
     @property
+    def predictor(self) -> str:
+        """The parameter whose linear predictor this is: itself, or what it is a view of."""
+        return str(self.terms.get("of", self.parameter))
+
+    @property
+    def judged(self) -> bool:
+        """Whether the parameter rests on ratings of right and wrong answers, so that a unit can be uninformative."""
+        return self.parameter in self.from_json("from_ratings", [HEADLINE])
+
+    @property
     def noise(self) -> str:
         """The noise and the number of alternatives, which every M depends on: "Gumbel noise, m = 4"."""
         options = self.from_json("options", {})
@@ -122,8 +135,8 @@ class Fitted:
         return default if text is None else json.loads(text)
 
 
-def read_fit(tree: xr.DataTree, parameter: str = "M") -> Fitted:
-    """Return one parameter of a fit at its cells.
+def read_fit(tree: xr.DataTree, parameter: str | None = None) -> Fitted:
+    """Return one parameter of a fit at its cells, by default the one that the fit calls its headline.
 
     Raises
     ------
@@ -136,7 +149,8 @@ def read_fit(tree: xr.DataTree, parameter: str = "M") -> Fitted:
             received=type(tree).__name__,
             allowed="the DataTree that hmeta.fit returns, or hmeta.core.files.read_tree of its file",
         )
-    posterior = labelled_posterior(tree)
+    posterior, attributes = labelled_posterior(tree), _attributes(tree)
+    parameter = parameter or str(attributes.get("headline", HEADLINE))
     known = [str(name) for name, v in posterior.data_vars.items() if set(v.dims) == {"chain", "draw", "cell"}]
     if parameter not in known:
         raise DataError(
@@ -145,7 +159,6 @@ def read_fit(tree: xr.DataTree, parameter: str = "M") -> Fitted:
             mend=did_you_mean(parameter, known),
         )
     draws = np.asarray(posterior[parameter].transpose("cell", "chain", "draw").values, dtype=np.float64)
-    attributes = _attributes(tree)
     factors = _in_the_users_words(cell_factors(posterior), json.loads(attributes.get("columns", "{}")))
     return Fitted(tree, parameter, draws, factors, _answers(posterior, len(draws)), attributes)
 
@@ -179,7 +192,7 @@ def find_factor(fitted: Fitted, by: str) -> str:
         allowed=known or "none: this fit has a single cell",
         mend=did_you_mean(by, known)
         or f'the fit pools over "{by}" if the data have it; fit again with a formula that uses it, for example '
-        f'--formula "{fitted.parameter}=0 + {by}"',
+        f'--formula "{fitted.predictor}=0 + {by}"',
     )
 
 

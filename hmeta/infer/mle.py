@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
 from hmeta.infer.mle_check import Counts, check_options, check_pad, check_pair
-from hmeta.mle.fit import SMALLEST_D, Fits, fit_cells
-from hmeta.mle.status import FAILED, FLAGGED, OK, UNDEFINED, doubts, undefined_reasons
+from hmeta.mle.fit import Fits, efficiency, fit_cells
+from hmeta.mle.status import FAILED, FLAGGED, OK, UNDEFINED, blank_failed, doubts, undefined_reasons
 from hmeta.mle.table import (
     CountTable,
     Ratings,
@@ -92,33 +92,6 @@ class CellFit:
     reason: str
 
 
-def _ratio(fits: Fits) -> tuple[Floats, Floats]:
-    """Return M and its standard error by the delta method; NaN where d is 0."""
-    d, meta_d = np.where(np.abs(fits.type1.d) < SMALLEST_D, np.nan, fits.type1.d), fits.meta_d
-    v = fits.covariance
-    with np.errstate(invalid="ignore"):
-        ratio = meta_d / d
-        variance = (v[:, 1, 1] - 2.0 * ratio * v[:, 0, 1] + ratio**2 * v[:, 0, 0]) / d**2
-        return ratio, np.sqrt(variance)
-
-
-def _blank_failed(fits: Fits, undefined: list[str]) -> list[str]:
-    """Set estimates that are not maxima to NaN; return the reasons."""
-    reasons = []
-    for cell, reason in enumerate(undefined):
-        text = reason
-        if not reason and fits.infinite[cell]:
-            text = f"no finite maximum: meta_d goes to {'+' if fits.meta_d[cell] > 0 else '-'}infinity"
-        elif not reason and not fits.converged[cell]:
-            text = "not converged" if np.isfinite(fits.meta_d[cell]) else "d = 0: relative meta_c undefined"
-        if text:
-            fits.meta_d[cell] = fits.log_likelihood[cell] = np.nan
-            fits.covariance[cell, 1, :] = fits.covariance[cell, :, 1] = np.nan
-            fits.criteria.pop(cell, None)
-        reasons.append(text)
-    return reasons
-
-
 def _fit(raw: Ratings, options: dict[str, object], pad: float | str) -> tuple[pd.DataFrame, Fits]:
     amount = check_pad(pad)
     with jax.enable_x64(True):
@@ -126,8 +99,8 @@ def _fit(raw: Ratings, options: dict[str, object], pad: float | str) -> tuple[pd
         undefined = undefined_reasons(raw, used, occupied(raw).informative)
         fits = fit_cells(used, options, np.array([not reason for reason in undefined]))
         slope = _slopes(raw, options, undefined)
-    failed = _blank_failed(fits, undefined)
-    ratio, error = _ratio(fits)
+    failed = blank_failed(fits, undefined)
+    ratio, error = efficiency(fits)
     change = np.full(raw.n_cells, np.nan)
     if used is not raw:
         change = ratio / _fit(raw, options, 0.0)[0]["M"].to_numpy() - 1.0

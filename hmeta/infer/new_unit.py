@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hmeta.core.streams import stream
 from hmeta.infer.fitted import Fitted
+from hmeta.infer.links import inverse_link
 
 Floats = NDArray[np.float64]
 NEW = "(new)"
@@ -64,7 +65,7 @@ def predict_new(fitted: Fitted, unit: str) -> NewUnit | str:
         else:
             effects = _known_effects(fitted, group, at_first)
         total = total + np.einsum("xk,xkcd->xcd", matrix[first], effects)
-    return NewUnit(contexts, np.exp(total) if fitted.link == "log" else total)
+    return NewUnit(contexts, inverse_link(fitted.link, total))
 
 
 def typical(fitted: Fitted) -> Floats | None:
@@ -73,7 +74,7 @@ def typical(fitted: Fitted) -> Floats | None:
         return None
     rows = np.unique(_design(fitted, "common"), axis=0)
     total = _common(fitted, fitted.terms["common"], rows).mean(axis=0)
-    return np.exp(total) if fitted.link == "log" else total
+    return inverse_link(fitted.link, total)
 
 
 def _contexts(factors: pd.DataFrame, others: list[str]) -> tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.int64]]:
@@ -91,7 +92,7 @@ def _posterior(fitted: Fitted) -> xr.Dataset:
 
 def _design(fitted: Fitted, term: str) -> Floats:
     """Return a stored design at the cells, (cell, column); without columns where it is not stored."""
-    name = f"{fitted.parameter}_x_{term}"
+    name = f"{fitted.predictor}_x_{term}"
     constants = fitted.tree["constant_data"].to_dataset() if "constant_data" in fitted.tree.children else xr.Dataset()
     if name not in constants:
         return np.zeros((len(fitted.factors), 0))
@@ -100,7 +101,7 @@ def _design(fitted: Fitted, term: str) -> Floats:
 
 
 def _group_design(fitted: Fitted, group: dict[str, Any]) -> Floats:
-    stored = _design(fitted, group["effects"].removeprefix(f"{fitted.parameter}_"))
+    stored = _design(fitted, group["effects"].removeprefix(f"{fitted.predictor}_"))
     return stored if stored.shape[1] else np.ones((len(fitted.factors), len(group["coefficients"])))
 
 
@@ -146,7 +147,7 @@ def _new_effects(fitted: Fitted, group: dict[str, Any], rows: pd.DataFrame, unit
     sd = _columns(posterior[group["sd"]])  # (coefficient, chain, draw)
     if group.get("zero_sum"):
         sd = sd * np.sqrt(1.0 + 1.0 / posterior.sizes[_level_dim(posterior[group["effects"]])])
-    rng = np.random.default_rng(stream(fitted.seed, f"new {unit}, {fitted.parameter}, {group['name']}"))
+    rng = np.random.default_rng(stream(fitted.seed, f"new {unit}, {fitted.predictor}, {group['name']}"))
     effects = rng.standard_normal((len(keys), *sd.shape))
     if group.get("cor"):
         dims = [str(d) for d in posterior[group["cor"]].dims if d not in ("chain", "draw")]

@@ -12,7 +12,8 @@ from jax import Array
 
 from hmeta.infer import sites
 from hmeta.infer.data import Data, ModelShape
-from hmeta.sdt.derived import edges_from_log_gaps, log_likelihood
+from hmeta.infer.views import with_meta_d
+from hmeta.sdt.derived import build_edges, log_likelihood
 from hmeta.spec.plan import GroupTerm, ModelPlan, ParameterPlan, Prior
 
 FAMILIES: dict[str, Callable[..., dist.Distribution]] = {
@@ -71,6 +72,8 @@ def _predictor(parameter: ParameterPlan, data: Data) -> Array:
 
 def _log_gaps(plan: ModelPlan, data: Data) -> Array:
     criteria = plan.criteria
+    if not len(criteria.gap_ladder):
+        return jnp.zeros(0)
     location = data.log_gap_location + criteria.prior.arguments["loc"]
     if not criteria.pooled:
         return _draw("log_gap", _located(criteria.prior, location))
@@ -80,6 +83,13 @@ def _log_gaps(plan: ModelPlan, data: Data) -> Array:
     mean = _draw("log_gap_mean", _located(criteria.prior, shared))
     sd = _sample("log_gap_sd", criteria.sd_prior, ())
     return _draw("log_gap", dist.Normal(mean[index], sd).to_event(1))
+
+
+def _anchors(plan: ModelPlan, data: Data) -> Array:
+    prior = plan.criteria.anchor_prior
+    if prior is None:
+        return jnp.zeros(0)
+    return _draw("anchor", _located(prior, data.anchor_location + prior.arguments["loc"]))
 
 
 def _located(prior: Prior, location: Array) -> dist.Distribution:
@@ -94,8 +104,8 @@ def build(plan: ModelPlan, shape: ModelShape) -> Callable[[Data], Any]:
 
     def model(data: Data) -> None:
         units = {name: _named(name, _predictor(parameter, data)) for name, parameter in plan.parameters.items()}
-        edges = edges_from_log_gaps(_log_gaps(plan, data), data.gap_ladder, data.gap_step, shape.ladders)
-        _named("edges", edges)
+        gaps, anchors = _log_gaps(plan, data), _anchors(plan, data)
+        edges = _named("edges", build_edges(gaps, anchors, data.places, shape.ladders, plan.criteria.lowest))
         numpyro.factor(
             "log_likelihood", log_likelihood(shape.likelihood, data.rows, cell_parameters(units, data), edges)
         )
@@ -106,5 +116,4 @@ def build(plan: ModelPlan, shape: ModelShape) -> Callable[[Data], Any]:
 def cell_parameters(units: dict[str, Array], data: Data) -> dict[str, Array]:
     """Return the likelihood's parameters at each cell, (cell,), from parameters at their units."""
     cells = {name: value[data.parameters[name].unit_of_cell] for name, value in units.items()}
-    efficiency = cells.pop("M")
-    return {**cells, "meta_d": efficiency * cells["d"], **data.fixed}
+    return {**with_meta_d(cells), **data.fixed}

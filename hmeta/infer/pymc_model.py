@@ -77,7 +77,8 @@ def build(plan: ModelPlan, shape: ModelShape, data: Data) -> pm.Model:
         units = {
             name: pm.Deterministic(name, _predictor(parameter, data)) for name, parameter in plan.parameters.items()
         }
-        edges = pm.Deterministic("edges", _edges(plan.criteria, _log_gaps(plan.criteria), shape.ladders))
+        gaps, anchors = _log_gaps(plan.criteria), _anchors(plan.criteria)
+        edges = pm.Deterministic("edges", _edges(plan.criteria, gaps, anchors, shape.ladders))
         pm.Potential("log_likelihood", _likelihood(shape, data)(units, edges))
     return model
 
@@ -131,6 +132,8 @@ def _group_effects(parameter: ParameterPlan, group: GroupTerm, data: Data) -> Te
 
 def _log_gaps(criteria: CriteriaPlan) -> Tensor:
     location = sites.log_gap_location(criteria)
+    if not len(location):
+        return pt.zeros(0)
     if not criteria.pooled:
         return _sample("log_gap", criteria.prior, location.shape, location)
     index, n_means = sites.pooled_gap_index(criteria)
@@ -142,10 +145,20 @@ def _log_gaps(criteria: CriteriaPlan) -> Tensor:
     return pm.Normal("log_gap", mean[index], sd, shape=(len(index),))
 
 
-def _edges(criteria: CriteriaPlan, log_gap: Tensor, ladders: tuple[int, int]) -> Tensor:
+def _anchors(criteria: CriteriaPlan) -> Tensor | None:
+    if criteria.anchor_prior is None:
+        return None
+    location = sites.anchor_location(criteria)
+    return _sample("anchor", criteria.anchor_prior, location.shape, location)
+
+
+def _edges(criteria: CriteriaPlan, log_gap: Tensor, anchor: Tensor | None, ladders: tuple[int, int]) -> Tensor:
     """Return the ``(ladder, level)`` edges: each gap counts in every edge of its ladder above it."""
     gaps: Tensor = pt.zeros(ladders)[criteria.gap_ladder, criteria.gap_step + 1].set(pt.exp(log_gap))
     edges: Tensor = pt.cumsum(gaps, axis=1)
+    if anchor is not None:
+        shift = anchor - edges[criteria.anchor_ladder, criteria.anchor_level]
+        edges = edges[criteria.anchor_ladder].inc(shift[:, None])[:, 0].set(criteria.lowest)
     return specify_shape(edges, ladders)
 
 

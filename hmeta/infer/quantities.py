@@ -40,8 +40,8 @@ def _labels(name: str, variable: xr.DataArray, dims: list) -> list[str]:
     return [f"{name}[{', '.join(parts)}]" for parts in zip(*[g.ravel() for g in grid], strict=True)]
 
 
-def count_disordered(posterior: xr.Dataset) -> int:
-    """Return in how many draws some ladder's criteria are not strictly increasing above 0."""
+def count_disordered(posterior: xr.Dataset, lowest: float = 0.0) -> int:
+    """Return in how many draws some ladder's criteria are not strictly increasing above the lowest edge."""
     if "criteria" not in posterior or "criterion_level" not in posterior["criteria"].coords:
         return 0
     criteria = posterior["criteria"].transpose("criterion", "chain", "draw")
@@ -50,5 +50,5 @@ def count_disordered(posterior: xr.Dataset) -> int:
     ladder = keys.groupby(["group", "outcomes"]).ngroup().to_numpy()[order]
     values = np.asarray(criteria.values, dtype=np.float64)[order]
     below = np.concatenate([np.zeros_like(values[:1]), values[:-1]])
-    below[np.flatnonzero(np.diff(ladder, prepend=-1))] = 0.0
+    below[np.flatnonzero(np.diff(ladder, prepend=-1))] = lowest
     return int((~(values > below)).any(axis=0).sum())

@@ -1,7 +1,8 @@
 """From draws at a plan's design rows to draws that a reader wants: by cell, with names.
 
 Cells are reported as they stand up to `MAX_CELLS`; beyond it (items as group terms make a cell of
-every trial) they are averaged, by answers, over the columns that M and the criteria do not use.
+every trial) they are averaged, by answers, over the columns that neither what the ratings tell (M; AUROC2, d_a)
+nor the criteria use.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from hmeta.infer.links import inverse_link
 from hmeta.infer.sites import plain
+from hmeta.infer.views import views_of
+from hmeta.spec.likelihoods import FAMILIES
 from hmeta.spec.plan import GroupTerm, Ints, ModelPlan
 
 MAX_CELLS = 5000
@@ -51,7 +55,9 @@ class Reporting:
         every = list(self.plan.cells.columns)
         if len(self.plan.cells) <= MAX_CELLS:
             return every
-        wanted = {*self.plan.parameters["M"].units.columns, *self.plan.criteria.groups.columns, "n_options"}
+        rated = FAMILIES[self.plan.likelihood].from_ratings & set(self.plan.parameters)
+        wanted = {column for name in rated for column in self.plan.parameters[name].units.columns}
+        wanted |= {*self.plan.criteria.groups.columns, "n_options"}
         return [name for name in every if name in wanted]
 
     @cached_property
@@ -89,7 +95,7 @@ class Reporting:
         return scipy.sparse.csr_array(scipy.sparse.coo_array((weight, (self.of_cell, unit)), shape=shape))
 
     def reduce(self, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return draws with each parameter at the reporting cells in place of its units.
+        """Return draws with each parameter at the reporting cells in place of its units, and its views there.
 
         Parameters
         ----------
@@ -97,10 +103,15 @@ class Reporting:
         """
         reduced = dict(draws)
         for name in self.plan.parameters:
-            value = draws[name]
-            flat = value.reshape(-1, value.shape[-1])
-            reduced[name] = (self.average(name) @ flat.T).T.reshape(*value.shape[:-1], -1)
+            reduced[name] = self._averaged(name, draws[name])
+        for name, view in views_of(self.plan.likelihood, self.plan.parameters).items():
+            reduced[name] = self._averaged(view.of, inverse_link(view.link, draws[view.of]))
         return reduced
+
+    def _averaged(self, name: str, value: np.ndarray) -> np.ndarray:
+        """Return numbers at a parameter's units, (..., unit), averaged at the reporting cells."""
+        flat = value.reshape(-1, value.shape[-1])
+        return (self.average(name) @ flat.T).T.reshape(*value.shape[:-1], -1)
 
     def design(self, name: str) -> dict[str, tuple[list[str], np.ndarray]]:
         """Return the design at the reporting cells: population terms, and group terms with slopes.

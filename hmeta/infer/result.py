@@ -14,6 +14,8 @@ from hmeta.core.streams import stream
 from hmeta.infer import predictive, sites
 from hmeta.infer.data import Data, ModelShape
 from hmeta.infer.reporting import Reporting, cell_labels, dimension_word, has_slopes
+from hmeta.infer.views import views_of, with_meta_d
+from hmeta.spec.likelihoods import View
 from hmeta.spec.plan import GroupTerm, ModelPlan, ParameterPlan
 
 Draws = Mapping[str, np.ndarray]
@@ -90,7 +92,8 @@ def _parameter_dataset(plan: ModelPlan, reporting: Reporting, draws: Draws) -> x
                 coords[f"{name}_level"] = list(term.levels)
         for group in parameter.groups:
             _add_group(variables, coords, parameter, group, draws)
-    variables["meta_d"] = (draws["M"] * draws["d"], ("cell",))
+    at_cells = with_meta_d({name: draws[name] for name in (*plan.parameters, *_views(plan))})
+    variables |= {name: (value, ("cell",)) for name, value in at_cells.items()}
     _add_criteria(variables, coords, plan, draws["edges"])
     return _draws_dataset(variables, coords)
 
@@ -126,13 +129,14 @@ def _add_criteria(
     variables: dict[str, tuple[np.ndarray, tuple[str, ...]]], coords: dict[str, Any], plan: ModelPlan, edges: np.ndarray
 ) -> None:
     criteria = plan.criteria
-    variables["criteria"] = (edges[:, :, criteria.gap_ladder, criteria.gap_step + 1], ("criterion",))
+    ladder, step = criteria.criterion_ladder, criteria.criterion_step
+    variables["criteria"] = (edges[:, :, ladder, step + 1], ("criterion",))
     coords["criterion"] = _criterion_labels(plan)["criterion"]
 
 
 def _criterion_labels(plan: ModelPlan) -> dict[str, Any]:
     criteria = plan.criteria
-    ladder, step = criteria.gap_ladder, criteria.gap_step
+    ladder, step = criteria.criterion_ladder, criteria.criterion_step
     names = cell_labels(criteria.groups)
     outcomes = ["+".join(OUTCOMES[plan.task][code] for code in codes) for codes in criteria.ladder_outcomes]
     values = [criteria.level_values[i][k + 1] for i, k in zip(ladder, step, strict=True)]
@@ -194,18 +198,27 @@ def _designs(plan: ModelPlan, reporting: Reporting) -> xr.Dataset:
 
 
 def describe_terms(plan: ModelPlan) -> dict[str, Any]:
-    """Return the terms of every parameter with the variables that hold them, ready for JSON."""
+    """Return the terms of every parameter with the variables that hold them, ready for JSON.
+
+    A view has the terms of its parameter, which it names as `of`, and a link of its own.
+    """
+    terms = {name: _describe(parameter) for name, parameter in plan.parameters.items()}
+    return terms | {name: {**terms[view.of], "of": view.of, "link": view.link} for name, view in _views(plan).items()}
+
+
+def _views(plan: ModelPlan) -> dict[str, View]:
+    return views_of(plan.likelihood, plan.parameters)
+
+
+def _describe(parameter: ParameterPlan) -> dict[str, Any]:
     return {
-        name: {
-            "link": parameter.link,
-            "formula": parameter.formula,
-            "common": [
-                {"name": t.name, "variable": sites.common_site(parameter, t.name), "levels": list(t.levels)}
-                for t in parameter.common
-            ],
-            "groups": [_describe_group(parameter, group) for group in parameter.groups],
-        }
-        for name, parameter in plan.parameters.items()
+        "link": parameter.link,
+        "formula": parameter.formula,
+        "common": [
+            {"name": t.name, "variable": sites.common_site(parameter, t.name), "levels": list(t.levels)}
+            for t in parameter.common
+        ],
+        "groups": [_describe_group(parameter, group) for group in parameter.groups],
     }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.special import ndtri
 
 from hmeta.spec.plan import CriteriaPlan, GroupTerm, ModelPlan, ParameterPlan
 
@@ -100,6 +101,11 @@ def log_gap_location(criteria: CriteriaPlan) -> np.ndarray:
     """Return the prior location of each log gap, (gap,): log(2.5 / L)."""
     levels = criteria.n_levels[criteria.gap_ladder]
     return np.log(TYPICAL_TOP_CRITERION / levels)
+
+
+def anchor_location(criteria: CriteriaPlan) -> np.ndarray:
+    """Return the prior location of each anchor, (anchor,): Φ⁻¹(k / L) with k of L levels below it."""
+    return ndtri(criteria.anchor_level / criteria.n_levels[criteria.anchor_ladder])
 
 
 def pooled_gap_index(criteria: CriteriaPlan) -> tuple[np.ndarray, int]:

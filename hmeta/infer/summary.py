@@ -14,6 +14,7 @@ from hmeta.infer.fitted import Fitted, default_unit, find_factor, level_labels, 
 from hmeta.infer.intervals import MASS, Kind, check_interval, describe_draws, share_of
 from hmeta.infer.mixing import measure_mixing
 from hmeta.infer.new_unit import NewUnit, predict_new, typical
+from hmeta.infer.parameter_words import words_of
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,12 @@ class Row(NamedTuple):
 
 
 def summarize(
-    tree: xr.DataTree, *, by: str | None = None, parameter: str = "M", interval: float = MASS, kind: Kind = "eti"
+    tree: xr.DataTree,
+    *,
+    by: str | None = None,
+    parameter: str | None = None,
+    interval: float = MASS,
+    kind: Kind = "eti",
 ) -> pd.DataFrame:
     """Summarise a parameter by the levels of a factor.
 
@@ -42,8 +48,9 @@ def summarize(
         A fit.
     by : str, optional
         The factor; by default the one that says who answered (`model` or `participant`).
-    parameter : str
-        A parameter at the cells: `M`, `d`, `meta_d`, `c` …
+    parameter : str, optional
+        A quantity at the cells: `M`, `d`, `meta_d`, `c` …; of an `open` task `auroc2`, `d_a`, `zroc_slope`,
+        `accuracy`. Default: the fit's headline, M or auroc2.
     interval : float
         Mass of the interval.
     kind : {"eti", "hdi"}
@@ -54,10 +61,10 @@ def summarize(
     DataFrame
         One row a level, then the average over everything observed and the prediction for a new unit. `level`
         and `estimand` say of what; every average gives each cell the same weight. `median`, `sd`, `lower`,
-        `upper`; `p_below_zero` is the posterior probability of a negative value. For M also `p_d_below_zero`
-        (share of draws in which the mean d is not positive) and `meta_d_minus_d` (median), because a
-        ratio says little where d may be 0. `flags` is empty where nothing is the matter; `attrs` names interval,
-        noise, verdict and notes.
+        `upper`; `p_below_zero` is the posterior probability of a negative value (for auroc2 `p_below_half`, of less
+        than chance). For M also `p_d_below_zero` (share of draws in which the mean d is not positive) and
+        `meta_d_minus_d` (median), because a ratio says little where d may be 0. `flags` is empty where nothing is the
+        matter; `attrs` names interval, noise, verdict and notes.
 
     Raises
     ------
@@ -66,6 +73,7 @@ def summarize(
     """
     check_interval(interval, kind)
     fitted = read_fit(tree, parameter)
+    words = words_of(fitted.parameter)
     unit = default_unit(fitted) if by is None else find_factor(fitted, by)
     rows, notes = _rows(fitted, unit)
     draws = np.stack([row.draws for row in rows])
@@ -78,10 +86,10 @@ def summarize(
             "n_cells": [len(row.cells) for row in rows],
             "n_answers": [int(fitted.n_answers[row.cells].sum()) for row in rows],
             **describe_draws(flat, interval, kind),
-            "p_below_zero": share_of(flat < 0, flat),
+            words.below: share_of(flat < words.chance, flat),
         }
     )
-    if parameter == "M":
+    if fitted.parameter == "M":
         ratios = [beside_ratio(fitted, row.cells) for row in rows]
         frame["p_d_below_zero"] = [np.nan if r is None else r.below for r in ratios]
         frame["meta_d_minus_d"] = [np.nan if r is None else r.difference for r in ratios]
@@ -107,7 +115,7 @@ def _rows(fitted: Fitted, unit: str | None) -> tuple[list[Row], list[str]]:
     observed = " × ".join([unit, *others])
     overall = f"average over observed {observed} ({n_cells} cells)"
     rows.append(Row(OVERALL, f"average of all {len(values)}", overall, fitted.draws.mean(axis=0), everything))
-    centre = typical(fitted) if fitted.link == "log" else None
+    centre = typical(fitted) if fitted.link != "identity" else None
     if centre is not None:
         rows.append(Row(TYPICAL, f"typical {unit}", "all group effects at 0", centre, everything[:0]))
     predicted, who = predict_new(fitted, unit), default_unit(fitted)

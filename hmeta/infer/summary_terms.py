@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def summarize_terms(
-    tree: xr.DataTree, *, parameter: str = "M", interval: float = MASS, kind: Kind = "eti"
+    tree: xr.DataTree, *, parameter: str | None = None, interval: float = MASS, kind: Kind = "eti"
 ) -> pd.DataFrame:
     """Summarise the population terms of a parameter: coefficients, standard deviations and correlations.
 
@@ -25,7 +25,7 @@ def summarize_terms(
     -------
     DataFrame
         `term`, `median`, `sd`, `lower`, `upper`, `p_below_zero`, `r_hat`, `ess_bulk`, `ess_tail`; on the scale of
-        the link. Empty for a parameter without terms.
+        the link. Empty for a parameter without terms; auroc2 and accuracy have those of d_a and logit_accuracy.
     """
     check_interval(interval, kind)
     fitted = read_fit(tree, parameter)
@@ -49,7 +49,8 @@ def summarize_terms(
     spread = describe_draws(flat, interval, kind)
     frame = pd.DataFrame({"term": names, **spread, "p_below_zero": share_of(flat < 0, flat)})
     frame = frame.assign(**measure_mixing(draws)._asdict())
-    frame.attrs.update(parameter=parameter, link=fitted.link, interval=interval, kind=kind)
+    link = fitted.from_json("terms", {})[fitted.predictor]["link"]
+    frame.attrs.update(parameter=fitted.predictor, link=link, interval=interval, kind=kind)
     return frame
 
 

@@ -81,7 +81,8 @@ class _Search:
 
     def _start(self) -> np.ndarray:
         values = {name: np.zeros(place.shape) for name, place in self.target.positions.items()}
-        values["log_gap"] = np.asarray(self.target.data.log_gap_location)
+        criteria = {"log_gap": self.target.data.log_gap_location, "anchor": self.target.data.anchor_location}
+        values |= {name: np.asarray(location) for name, location in criteria.items() if name in values}
         for parameter in self.target.plan.parameters.values():
             for term in parameter.common:
                 values[sites.common_site(parameter, term.name)] += term.prior.arguments.get("loc", 0.0)

@@ -1,1 +1,1 @@
-"""Measures: one function of columns and weights each, with its name card; see `hmeta.metrics.measure`."""
+"""Measures: one function of columns and weights each, with its card; see `hmeta.metrics.measure`."""

@@ -51,10 +51,11 @@ def curves() -> Mapping[str, Curve]:
 
 @dataclass(frozen=True)
 class Request:
-    """A measure with the options that were set."""
+    """A measure with the options that were set, and whether intervals are wanted for it."""
 
     measure: Measure
     options: dict[str, Any] = field(default_factory=dict)
+    resampled: bool = True
 
     @property
     def name(self) -> str:

@@ -73,6 +73,10 @@ class Card:
         Whether it is computed when the user names none.
     caution : str
         Printed wherever a value is shown; "" for none.
+    slow : bool
+        Whether thousands of resamples take minutes, so that only those who name the measure get them.
+    variants : tuple of dict
+        Options under which it is computed where the user sets none of them; empty for the defaults alone.
     """
 
     name: str
@@ -88,6 +92,8 @@ class Card:
     neutral: float | None = None
     default: bool = False
     caution: str = ""
+    slow: bool = False
+    variants: tuple[dict[str, Any], ...] = ()
 
     @property
     def definition(self) -> str:
@@ -221,13 +227,15 @@ def measure(
     neutral: float | None = None,
     default: bool = False,
     caution: str = "",
+    slow: bool = False,
+    variants: tuple[dict[str, Any], ...] = (),
 ) -> Callable[[Callable[..., Any]], Measure]:
     """Make a function a measure under its own name; arguments as for `Card`."""
 
     def wrap(compute: Callable[..., Any]) -> Measure:
         name = compute.__name__
-        card = (name, label, family, columns, compute, unit, better, reference, needs, tasks, neutral, default, caution)
-        return Measure(*card)
+        card = (name, label, family, columns, compute, unit, better, reference, needs, tasks, neutral, default)
+        return Measure(*card, caution=caution, slow=slow, variants=variants)
 
     return wrap
 

@@ -106,6 +106,16 @@ def fit_cells(data: Ratings, options: dict[str, object], defined: NDArray[np.boo
     return fits
 
 
+def efficiency(fits: Fits) -> tuple[Floats, Floats]:
+    """Return M = meta_d / d and its standard error by the delta method, ``(cell,)`` each; NaN where d is 0."""
+    d, meta_d = np.where(np.abs(fits.type1.d) < SMALLEST_D, np.nan, fits.type1.d), fits.meta_d
+    v = fits.covariance
+    with np.errstate(invalid="ignore"):
+        ratio = meta_d / d
+        variance = (v[:, 1, 1] - 2.0 * ratio * v[:, 0, 1] + ratio**2 * v[:, 0, 0]) / d**2
+        return ratio, np.sqrt(variance)
+
+
 def _empty(type1: Type1, levels: Occupied, n: int) -> Fits:
     nan, no = np.full(n, np.nan), np.zeros(n, dtype=bool)
     covariance = np.full((n, 2, 2), np.nan)

@@ -12,6 +12,8 @@ from hmeta.mle.zroc import Z_95
 Floats = NDArray[np.float64]
 
 OK, FLAGGED, UNDEFINED, FAILED = "ok", "flagged", "undefined", "failed"
+ONE_LEVEL, D_ZERO = "one confidence level used", "d = 0: M undefined"
+
 PAD_TOLERANCE = 0.05
 """Relative change of M by padding beyond which it is flagged."""
 
@@ -36,6 +38,31 @@ def _one_sided(n: Floats) -> list[tuple[NDArray[np.bool_], str]]:
     return [(n[:, code] == 0, f"d infinite: {name}") for code, name in enumerate(names)]
 
 
+def type1_reasons(task: str, before: Floats, after: Floats | None = None) -> list[str]:
+    """Return for every cell why there is no finite d, or an empty string.
+
+    Parameters
+    ----------
+    task : {"binary", "mafc"}
+    before, after : (cell, outcome)
+        Counts without and with padding; the same where there is none.
+    """
+    checks = [(before.sum(1) == 0, "no trials")]
+    if task == "binary":
+        checks += _binary_reasons(before) + _one_sided(before if after is None else after)
+    else:
+        checks += [(before[:, 0] == 0, "no wrong answers"), (before[:, 1] == 0, "no correct answers")]
+    return _first(checks, len(before))
+
+
+def _first(checks: list[tuple[NDArray[np.bool_], str]], n_cells: int) -> list[str]:
+    """Return the first reason that holds, for every cell."""
+    found = np.full(n_cells, "", dtype=object)
+    for failed, reason in reversed(checks):
+        found[failed] = reason
+    return list(found)
+
+
 def undefined_reasons(raw: Ratings, used: Ratings, informative: NDArray[np.bool_]) -> list[str]:
     """Return for every cell why meta_d is undefined, or an empty string.
 
@@ -48,16 +75,24 @@ def undefined_reasons(raw: Ratings, used: Ratings, informative: NDArray[np.bool_
         Whether some criteria of the raw counts separate right from wrong.
     """
     before, after = outcome_counts(raw), outcome_counts(used)
-    empty = [(before.sum(1) == 0, "no trials")]
-    if raw.task == "binary":
-        checks = empty + _binary_reasons(before) + _one_sided(after)
-    else:
-        checks = [*empty, (before[:, 0] == 0, "no wrong answers"), (before[:, 1] == 0, "no correct answers")]
-    checks.append((~informative, "one confidence level used"))
-    found = np.full(raw.n_cells, "", dtype=object)
-    for failed, reason in reversed(checks):
-        found[failed] = reason
-    return list(found)
+    type1 = type1_reasons(raw.task, before, after)
+    return [reason or ("" if some else ONE_LEVEL) for reason, some in zip(type1, informative, strict=True)]
+
+
+def blank_failed(fits: Fits, undefined: list[str]) -> list[str]:
+    """Set estimates that are not maxima to NaN; return the reason of every cell, or an empty string."""
+    reasons = list(undefined)
+    unfinished = np.array([not reason for reason in undefined], dtype=bool) & (fits.infinite | ~fits.converged)
+    for cell in np.flatnonzero(unfinished):
+        if fits.infinite[cell]:
+            reasons[cell] = f"no finite maximum: meta_d goes to {'+' if fits.meta_d[cell] > 0 else '-'}infinity"
+        else:
+            reasons[cell] = "not converged" if np.isfinite(fits.meta_d[cell]) else "d = 0: relative meta_c undefined"
+    for cell in np.flatnonzero([bool(reason) for reason in reasons]):
+        fits.meta_d[cell] = fits.log_likelihood[cell] = np.nan
+        fits.covariance[cell, 1, :] = fits.covariance[cell, :, 1] = np.nan
+        fits.criteria.pop(int(cell), None)
+    return reasons
 
 
 def doubts(fits: Fits, auroc: Floats, change: Floats, slope: Floats | None) -> list[list[str]]:
@@ -77,7 +112,7 @@ def doubts(fits: Fits, auroc: Floats, change: Floats, slope: Floats | None) -> l
     with np.errstate(invalid="ignore"):
         reversed_order = (d > D_CLEAR) & (meta_d < -Z_95 * np.sqrt(fits.covariance[:, 1, 1]))
         checks = [
-            (np.abs(d) < SMALLEST_D, "d = 0: M undefined"),
+            (np.abs(d) < SMALLEST_D, D_ZERO),
             ((d <= -SMALLEST_D) & (auroc < 0.5), "d negative: stimulus coding probably inverted"),
             ((d <= -SMALLEST_D) & ~(auroc < 0.5), "d negative"),
             ((np.abs(d) >= SMALLEST_D) & (np.abs(d) < Z_95 * error), "d not clear of 0: M unstable"),

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -59,6 +58,24 @@ def ratings(
     n = len(cells)
     options = cells["n_options"].to_numpy(float) if task == "mafc" else np.full(n, 2.0)
     return Ratings(task, n, table, options, np.full(n, float(sd_ratio)))
+
+
+def from_weights(task: str, outcome: Floats, value: Floats, weights: Floats, n_options: Floats) -> Ratings:
+    """Read many weightings of the same rows, one a cell.
+
+    Parameters
+    ----------
+    task : str
+    outcome, value : (row,)
+    weights : (cell, row)
+    n_options : (cell,)
+    """
+    cell, row = np.nonzero(weights > 0.0)
+    codes = outcome.astype(np.int64)[row]
+    side = side_of(task, codes)
+    columns = {"cell": cell, "outcome": codes, "value": value[row], "count": weights[cell, row]}
+    table = pd.DataFrame({**columns, "side": side, "ladder": side})
+    return Ratings(task, len(weights), table, n_options, np.ones(len(weights)))
 
 
 class CountTable(Protocol):

@@ -29,7 +29,7 @@ class Type1(NamedTuple):
     covariance: Floats  # (cell, 2, 2) of (d, c); zero for c of `mafc`
 
 
-def _binary_point(counts: Floats, noise: str, sd_ratio: Floats) -> tuple[Floats, Floats]:
+def outcome_point(counts: Floats, noise: str, sd_ratio: Floats) -> tuple[Floats, Floats]:
     """Return d and c from 1 - F((c - s·d/2) / sd_s) = P(R=1 | S)."""
     s0r0, s0r1, s1r0, s1r1 = counts.T
     quantile = NOISES[noise].quantile
@@ -39,7 +39,7 @@ def _binary_point(counts: Floats, noise: str, sd_ratio: Floats) -> tuple[Floats,
 
 
 @partial(jax.jit, static_argnums=0)
-def _invert_accuracy(likelihood: Likelihood, accuracy: Array, n_options: Array) -> Array:
+def invert_accuracy(likelihood: Likelihood, accuracy: Array, n_options: Array) -> Array:
     """Return the d at which P(correct) is `accuracy`, by bisection."""
 
     def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -57,7 +57,7 @@ def _invert_accuracy(likelihood: Likelihood, accuracy: Array, n_options: Array) 
 def _mafc_point(likelihood: Likelihood, counts: Floats, n_options: Floats) -> Floats:
     accuracy = counts[:, 1] / counts.sum(axis=1)
     inner = (accuracy > 0.0) & (accuracy < 1.0)
-    d = np.asarray(_invert_accuracy(likelihood, jnp.asarray(np.where(inner, accuracy, 0.5)), jnp.asarray(n_options)))
+    d = np.asarray(invert_accuracy(likelihood, jnp.asarray(np.where(inner, accuracy, 0.5)), jnp.asarray(n_options)))
     return np.where(inner, d, np.where(accuracy == 1.0, np.inf, np.where(accuracy == 0.0, -np.inf, np.nan)))
 
 
@@ -91,7 +91,7 @@ def fit_type1(likelihood: Likelihood, noise: str, counts: Floats, sd_ratio: Floa
     binary = likelihood.task == "binary"
     with np.errstate(invalid="ignore", divide="ignore"):
         if binary:
-            d, c = _binary_point(counts, noise, sd_ratio)
+            d, c = outcome_point(counts, noise, sd_ratio)
         else:
             d = _mafc_point(likelihood, counts, n_options)
             c = np.zeros_like(d)

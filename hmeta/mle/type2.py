@@ -63,7 +63,7 @@ def _levels(likelihood: Likelihood, cell: Cell, local: Array) -> tuple[Array, Ar
 
     def log_rating(z: Array, code: Array) -> Array:
         params = {"meta_d": z[MU], "sd_ratio": cell.sd_ratio, "n_options": cell.n_options}
-        params |= {"d": z[D], "c": z[C]} if z.size > D else {}
+        params |= {"d": z[D], "c": z[C]} if z.size > D else {"d": cell.d, "c": cell.c}
         return likelihood.log_rating(code, z[LO], z[HI], params)
 
     def all_of(z: Array, code: Array) -> tuple[Array, Array, Array]:
@@ -85,15 +85,23 @@ def _levels(likelihood: Likelihood, cell: Cell, local: Array) -> tuple[Array, Ar
     )
 
 
-def derivatives(likelihood: Likelihood, cell: Cell, theta: Array) -> Derivatives:
+def derivatives(likelihood: Likelihood, cell: Cell, theta: Array, *, with_held: bool = True) -> Derivatives:
     """Differentiate the conditional log likelihood of one cell at theta = (meta_d, log gaps).
 
     Log gaps that do not exist get zero gradient and a Hessian of -1 on the diagonal.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    cell : Cell
+    theta : (parameter,)
+    with_held : bool
+        Whether the mixed derivatives with d and c are wanted, which standard errors need.
     """
     mask = gap_mask(cell)
     log_gaps = jnp.where(mask, theta[1:].reshape(mask.shape), 0.0)
     lo, hi = _edges(cell, log_gaps)
-    held = (cell.d, cell.c) if likelihood.task == "binary" else ()
+    held = (cell.d, cell.c) if with_held and likelihood.task == "binary" else ()
     local = [jnp.broadcast_to(x, lo.shape) for x in (theta[0], lo, hi, *held)]
     value, slope, curve = _levels(likelihood, cell, jnp.stack(local, axis=-1))
 

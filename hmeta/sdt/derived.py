@@ -41,19 +41,42 @@ class Rows(NamedTuple):
     above_count: Array
 
 
-def edges_from_log_gaps(log_gap: Array, ladder: Array, step: Array, shape: tuple[int, int]) -> Array:
-    """Return the ``(ladder, level)`` edges: 0, then cumulative sums of the gaps.
+class Places(NamedTuple):
+    """Where criteria stand in the ``(ladder, level)`` edges.
+
+    Attributes
+    ----------
+    gap_ladder, gap_step : (gap,)
+        Which ladder, and the 0-based position of the criterion above the gap.
+    anchor_ladder, anchor_level : (anchor,)
+        Ladders of which one criterion is a number of its own, and the level above it; none where ratings start at 0.
+    """
+
+    gap_ladder: Array
+    gap_step: Array
+    anchor_ladder: Array
+    anchor_level: Array
+
+
+def build_edges(log_gap: Array, anchor: Array, places: Places, shape: tuple[int, int], lowest: float) -> Array:
+    """Return the ``(ladder, level)`` lower edges of the levels.
+
+    The lowest edge is `lowest`. Where it is 0, criteria are sums of the gaps below them. Where it is minus infinity,
+    one criterion of each ladder, its anchor, is given, and gaps lead from it to the others.
 
     Parameters
     ----------
     log_gap : (gap,)
-    ladder, step : (gap,)
-        Which ladder, and the 0-based position in it.
+    anchor : (anchor,)
+    places : Places
     shape : (int, int)
         Number of ladders and levels of the longest one.
+    lowest : float
     """
-    gaps = jnp.zeros(shape).at[ladder, step + 1].set(jnp.exp(log_gap))
-    return jnp.cumsum(gaps, axis=1)
+    steps = jnp.zeros(shape).at[places.gap_ladder, places.gap_step + 1].set(jnp.exp(log_gap))
+    heights = jnp.cumsum(steps, axis=1)
+    shift = anchor - heights[places.anchor_ladder, places.anchor_level]
+    return heights.at[places.anchor_ladder].add(shift[:, None]).at[:, 0].set(lowest)
 
 
 def _take(parameters: Parameters, cell: Array) -> dict[str, Array]:

@@ -1,7 +1,7 @@
 """What every likelihood shares: one type, one lookup, and all that can be derived from it.
 
 A likelihood gives log P(outcome), log P(lo < y <= hi | outcome) and log P(y > lo | outcome) for the
-confidence variable y >= 0, elementwise; `prepare` computes what depends on the cell and outcome alone,
+confidence variable y, elementwise; `prepare` computes what depends on the cell and outcome alone,
 so that it is computed once and gathered to the rating levels.
 """
 
@@ -38,6 +38,9 @@ class Likelihood:
         ``(outcome, lo, hi, pieces) -> log P(lo < y <= hi | outcome)`` for finite `hi`.
     log_above : callable
         ``(outcome, lo, pieces) -> log P(y > lo | outcome)``.
+    lowest : float
+        The least value of y, which is the lower edge of the lowest level: 0 where ratings are a distance from
+        the decision, minus infinity where y is on the whole line.
     """
 
     name: str
@@ -48,11 +51,12 @@ class Likelihood:
     prepare: Callable[[Array, Parameters], Pieces]
     log_between: Callable[[Array, Array, Array, Pieces], Array]
     log_above: Callable[[Array, Array, Pieces], Array]
+    lowest: float = 0.0
 
     def log_rating_of(self, outcome: Array, lo: Array, hi: Array, pieces: Pieces) -> Array:
         """Return log P(lo < y <= hi | outcome); `hi` may be infinite."""
         top = jnp.isinf(hi)  # masked before the function, so that gradients stay finite
-        between = self.log_between(outcome, lo, jnp.where(top, lo + 1.0, hi), pieces)
+        between = self.log_between(outcome, lo, jnp.where(top, jnp.where(jnp.isinf(lo), 0.0, lo) + 1.0, hi), pieces)
         return jnp.where(top, self.log_above(outcome, lo, pieces), between)
 
     def log_rating(self, outcome: Array, lo: Array, hi: Array, params: Parameters) -> Array:

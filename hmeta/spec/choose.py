@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import xarray as xr
 
+from hmeta.spec.likelihoods import FAMILIES
 from hmeta.spec.refusals import factor, factor_names, refuse_task
 
 UNITS = ("participant", "model")
@@ -43,13 +44,13 @@ def choose_model(ds: xr.Dataset) -> Choice:
     Raises
     ------
     SpecError
-        For an `open` task, for data without a type-1 table, and for published estimates.
+        For data that lack what their kind of task needs, and for published estimates.
     """
     task = refuse_task(ds)
     names = (*UNITS, *DATASETS, *WITHIN, "group", "scale")
     there = [name for name in factor_names(ds) if name in names]
     factors = pd.DataFrame({name: factor(ds, name) for name in there}).drop_duplicates()
-    return _choose_binary(factors) if task == "binary" else _choose_mafc(factors)
+    return _choose_binary(factors) if task == "binary" else _choose_crossed(factors, task)
 
 
 def _choose_binary(factors: pd.DataFrame) -> Choice:
@@ -66,21 +67,22 @@ def _choose_binary(factors: pd.DataFrame) -> Choice:
     return Choice("binary_hierarchical", _why("binary", factors, (unit,)), columns)
 
 
-def _choose_mafc(factors: pd.DataFrame) -> Choice:
+def _choose_crossed(factors: pd.DataFrame, task: str) -> Choice:
+    family = next(name for name, family in FAMILIES.items() if family.task == task)
     unit, dataset = _varying(factors, UNITS[::-1]), _varying(factors, DATASETS)
     scaled = _count(factors, "scale") > 1
     if unit is not None and dataset is not None:
-        name = "mafc_by_scale" if scaled else "mafc_pooled"
+        kind = "by_scale" if scaled else "pooled"
         used = [unit, dataset]
         columns = _columns(model=unit, dataset=dataset)
     elif unit is not None or dataset is not None:
         only = unit if unit is not None else str(dataset)
-        name = "mafc_by_scale_hierarchical" if scaled else "mafc_hierarchical"
+        kind = "by_scale_hierarchical" if scaled else "hierarchical"
         used = [only]
         columns = _columns(model=only)
     else:
-        name, used, columns = ("mafc_by_scale_single" if scaled else "mafc_single"), [], {}
-    return Choice(name, _why("mafc", factors, (*used, "scale") if scaled else used), columns)
+        kind, used, columns = ("by_scale_single" if scaled else "single"), [], {}
+    return Choice(f"{family}_{kind}", _why(task, factors, (*used, "scale") if scaled else used), columns)
 
 
 def _columns(**words: str) -> dict[str, str]:

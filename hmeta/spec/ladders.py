@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hmeta.spec.design import distinct, label
 from hmeta.spec.plan import CriteriaPlan, Floats, Ints, Prior, RowTable
 
-SIDES: dict[str, tuple[tuple[int, ...], ...]] = {"binary": ((0, 2), (1, 3)), "mafc": ((0, 1),)}
+SIDES: dict[str, tuple[tuple[int, ...], ...]] = {"binary": ((0, 2), (1, 3)), "mafc": ((0, 1),), "open": ((0, 1),)}
 """By task, the outcomes that read each ladder of a criteria group: for `binary` one a response."""
 
 NAMED = 10
@@ -28,6 +28,14 @@ class Counts:
     outcome: Ints
     confidence: Floats
     count: Floats
+
+
+class CriteriaPriors(NamedTuple):
+    """Priors of log gaps (or their mean), of the spread of pooled ones, and of anchors."""
+
+    gap: Prior
+    sd: Prior | None
+    anchor: Prior | None
 
 
 class Laddered(NamedTuple):
@@ -47,7 +55,8 @@ def build_ladders(
     columns: Sequence[str],
     formula: str,
     pooled: bool,
-    priors: tuple[Prior, Prior | None],
+    priors: CriteriaPriors,
+    headline: str,
 ) -> Laddered:
     """Find the occupied levels of every ladder and place each row on its ladder.
 
@@ -62,8 +71,10 @@ def build_ladders(
     formula : str
     pooled : bool
         Give every ladder of a side the union of the side's levels.
-    priors : pair of Prior
-        Of log gaps (or their mean), and of the spread of pooled ones.
+    priors : CriteriaPriors
+        With a prior of anchors the ladders have no least value.
+    headline : str
+        What groups that use one level say nothing about.
     """
     groups, group_of_cell = distinct(cells, columns)
     sides = SIDES[task]
@@ -75,6 +86,11 @@ def build_ladders(
     values = [np.unique(counts.confidence[pool[ladder] == p]) for p in range(pool.max() + 1)]
     level_values = tuple(values[p] for p in pool)
     n_levels = np.array([len(v) for v in level_values], dtype=np.int64)
+    rows = _rows(counts, ladder.astype(np.int64), level_values)
+    free = priors.anchor is not None
+    ladder_of, step = np.repeat(np.arange(len(keys)), n_levels - 1), _steps(n_levels)
+    gaps = step > 0 if free else step >= 0
+    anchored = np.flatnonzero(n_levels > 1) if free else np.zeros(0, dtype=np.int64)
     criteria = CriteriaPlan(
         formula=formula,
         groups=groups,
@@ -82,15 +98,36 @@ def build_ladders(
         ladder_outcomes=tuple(sides[s] for s in side),
         n_levels=n_levels,
         level_values=level_values,
-        gap_ladder=np.repeat(np.arange(len(keys)), n_levels - 1),
-        gap_step=np.concatenate([np.arange(n - 1) for n in n_levels]).astype(np.int64),
+        gap_ladder=ladder_of[gaps],
+        gap_step=step[gaps],
         pooled=pooled,
-        prior=priors[0],
-        sd_prior=priors[1],
+        prior=priors.gap,
+        sd_prior=priors.sd,
+        lowest=-np.inf if free else 0.0,
+        anchor_ladder=anchored,
+        anchor_level=_middle_levels(rows, pool, n_levels)[anchored],
+        anchor_prior=priors.anchor,
     )
-    rows = _rows(counts, ladder.astype(np.int64), level_values)
     informed = _informed(criteria, rows)
-    return Laddered(criteria, rows, int(informed.sum()), _uninformative(groups[~informed]))
+    return Laddered(criteria, rows, int(informed.sum()), _uninformative(groups[~informed], headline))
+
+
+def _steps(n_levels: Ints) -> Ints:
+    """Return the 0-based position of every criterion in its ladder, (criterion,)."""
+    return np.concatenate([np.arange(n - 1) for n in n_levels]).astype(np.int64)
+
+
+def _middle_levels(rows: RowTable, pool: Ints, n_levels: Ints) -> Ints:
+    """Return the level above the criterion that halves the answers best, (ladder,); pooled ladders have one for all.
+
+    The data say most about that criterion, so that the others can be told as distances from it.
+    """
+    counts = np.zeros((int(pool.max()) + 1, int(n_levels.max())))
+    np.add.at(counts, (pool[rows.ladder], rows.level), rows.count)
+    counts = counts[pool]
+    share = np.cumsum(counts, axis=1) / counts.sum(axis=1, keepdims=True)
+    share[np.arange(share.shape[1]) >= n_levels[:, None] - 1] = np.inf  # above the top level there is no criterion
+    return np.abs(share - 0.5).argmin(axis=1) + 1
 
 
 def _rows(counts: Counts, ladder: Ints, level_values: tuple[Floats, ...]) -> RowTable:
@@ -122,10 +159,11 @@ def _informed(criteria: CriteriaPlan, rows: RowTable) -> NDArray[np.bool_]:
     return informed
 
 
-def _uninformative(groups: pd.DataFrame) -> tuple[str, ...]:
+def _uninformative(groups: pd.DataFrame, headline: str) -> tuple[str, ...]:
     """Name the criteria groups in which every answer has the same confidence."""
     names = [label(row) for row in groups.itertuples(index=False, name=None)]
     if not names:
         return ()
     shown = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-    return (f"uninformative: one confidence level used, M is the prior's (shrunk) in {len(names)} groups: {shown}",)
+    what = f"{headline} is the prior's (shrunk) in {len(names)} groups"
+    return (f"uninformative: one confidence level used, {what}: {shown}",)

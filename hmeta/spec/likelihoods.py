@@ -1,17 +1,30 @@
-"""The likelihoods that a model file can name, with their parameters, links and closed options."""
+"""The likelihoods that a model file can name: their parameters, links, closed options, and what a fit reports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class View(NamedTuple):
+    """One parameter on another scale: `link` maps the quantity to the parameter, as a link does."""
+
+    of: str
+    link: str
 
 
 @dataclass(frozen=True)
 class Family:
     """What a model file may say about one likelihood; the first value of each option is its default."""
 
+    task: str  # the kind of task it needs
     options: dict[str, tuple[str, ...]]
     links: dict[str, tuple[str, ...]]  # parameter -> links; the first is the default
     optional: frozenset[str] = frozenset()  # parameters that a model may leave out
+    lowest: float = 0.0  # least value of the confidence variable; -inf frees the whole ladder
+    headline: str = "M"  # what a fit reports unless asked otherwise
+    views: dict[str, View] = field(default_factory=dict)  # further quantities at the cells
+    from_ratings: frozenset[str] = frozenset({"M"})  # what needs right and wrong answers and varying confidence
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -21,6 +34,7 @@ class Family:
 
 FAMILIES = {
     "binary": Family(
+        task="binary",
         options={
             "noise": ("normal", "logistic", "gumbel_min", "gumbel_max"),
             "meta_c": ("absolute", "relative"),
@@ -29,11 +43,22 @@ FAMILIES = {
         optional=frozenset({"sd_ratio"}),
     ),
     "mafc": Family(
+        task="mafc",
         options={"noise": ("gumbel", "normal"), "rule": ("gap", "max")},
         links={"d": ("identity",), "M": ("identity", "log")},
     ),
+    "type2": Family(
+        task="open",
+        options={},
+        links={"logit_accuracy": ("identity",), "d_a": ("identity",), "zroc_slope": ("log",)},
+        optional=frozenset({"zroc_slope"}),
+        lowest=-float("inf"),
+        headline="auroc2",
+        views={"auroc2": View("d_a", "auroc"), "accuracy": View("logit_accuracy", "logit")},
+        from_ratings=frozenset({"auroc2", "d_a", "zroc_slope"}),
+    ),
 }
-"""By likelihood name, which is also the kind of task it needs. Without `sd_ratio` the ratio is 1."""
+"""By likelihood name. Without `sd_ratio` the ratio is 1, and without `zroc_slope` the slope."""
 
 
 def option_conflict(likelihood: str, options: dict[str, str]) -> str | None:

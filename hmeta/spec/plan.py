@@ -71,8 +71,10 @@ class ParameterPlan:
 class CriteriaPlan:
     """Ragged confidence criteria: one *ladder* for each criteria group (and response, for `binary`).
 
-    A ladder with L occupied levels has L - 1 gaps; edge k is the sum of its first k gaps, edge 0 is 0
-    and the edge above the top level is infinite. Ladders are stored padded to the longest one.
+    A ladder with L occupied levels has L - 1 criteria; the edge above the top level is infinite. Where ratings start
+    at 0 (`lowest`), edge 0 is 0 and every criterion is the sum of the gaps below it. Where `lowest` is minus
+    infinity, one criterion of each ladder is a number of its own, its *anchor*, and gaps lead from it to the others.
+    Ladders are stored padded to the longest one.
     """
 
     formula: str
@@ -82,10 +84,24 @@ class CriteriaPlan:
     n_levels: Ints  # (ladder,), occupied levels L
     level_values: tuple[Floats, ...]  # for each ladder the confidence values, increasing
     gap_ladder: Ints  # (gap,)
-    gap_step: Ints  # (gap,), 0-based position in its ladder
+    gap_step: Ints  # (gap,), 0-based position in its ladder of the criterion above the gap
     pooled: bool  # whether log gaps share a mean for each (response, step)
     prior: Prior  # of log gap - log(2.5 / L); pooled: of the shared mean
     sd_prior: Prior | None = None  # pooled: of the ladders' spread around that mean
+    lowest: float = 0.0  # edge 0: 0, or minus infinity
+    anchor_ladder: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (anchor,)
+    anchor_level: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (anchor,), the level above it
+    anchor_prior: Prior | None = None  # of anchor - Φ⁻¹(k / L) with k levels below it
+
+    @property
+    def criterion_ladder(self) -> Ints:
+        """The ladder of every criterion, (criterion,)."""
+        return np.repeat(np.arange(len(self.n_levels)), self.n_levels - 1)
+
+    @property
+    def criterion_step(self) -> Ints:
+        """The 0-based position of every criterion in its ladder, (criterion,)."""
+        return np.concatenate([np.arange(n - 1) for n in self.n_levels]).astype(np.int64)
 
 
 @dataclass(frozen=True)

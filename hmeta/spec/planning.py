@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import isinf
 
 import pandas as pd
 import xarray as xr
@@ -12,7 +13,8 @@ from hmeta.core.errors import SpecError
 from hmeta.core.registry import did_you_mean
 from hmeta.spec.design import Designed, design_parameter
 from hmeta.spec.formula_parts import Formula, parse_criteria, parse_formula, refuse_unknown
-from hmeta.spec.ladders import Counts, Laddered, build_ladders
+from hmeta.spec.ladders import Counts, CriteriaPriors, Laddered, build_ladders
+from hmeta.spec.likelihoods import FAMILIES
 from hmeta.spec.model_file import ModelSpec
 from hmeta.spec.plan import ModelPlan, Prior
 from hmeta.spec.priors import CRITERIA_DEFAULTS, DEFAULTS, PriorTable
@@ -128,8 +130,7 @@ def _ladders(
     spec: ModelSpec, columns: tuple[str, ...], task: str, cells: pd.DataFrame, table: CountTable, priors: PriorTable
 ) -> Laddered:
     pooled = spec.criteria.pooling == "partial"
-    first = "criteria.mean" if pooled else "criteria"
-    spread = priors.take("criteria.sd", CRITERIA_DEFAULTS["criteria.sd"]) if pooled else None
+    family = FAMILIES[spec.likelihood]
     return build_ladders(
         task,
         cells,
@@ -137,7 +138,18 @@ def _ladders(
         columns=columns,
         formula=spec.criteria.formula,
         pooled=pooled,
-        priors=(priors.take(first, CRITERIA_DEFAULTS[first]), spread),
+        priors=_criteria_priors(priors, pooled=pooled, free=isinf(family.lowest)),
+        headline=family.headline,
+    )
+
+
+def _criteria_priors(priors: PriorTable, *, pooled: bool, free: bool) -> CriteriaPriors:
+    """Return the priors of the criteria; `free` ladders have an anchor."""
+    name = "criteria.mean" if pooled else "criteria"
+    return CriteriaPriors(
+        gap=priors.take(name, CRITERIA_DEFAULTS[name]),
+        sd=priors.take("criteria.sd", CRITERIA_DEFAULTS["criteria.sd"]) if pooled else None,
+        anchor=priors.take("criteria.anchor", CRITERIA_DEFAULTS["criteria.anchor"]) if free else None,
     )
 
 
@@ -145,7 +157,7 @@ def _assemble(
     spec: ModelSpec, cells: pd.DataFrame, laddered: Laddered, designed: Mapping[str, Designed], priors: PriorTable
 ) -> ModelPlan:
     return ModelPlan(
-        task=spec.likelihood,
+        task=FAMILIES[spec.likelihood].task,
         likelihood=spec.likelihood,
         options=dict(spec.options),
         cells=cells,

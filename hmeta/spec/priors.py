@@ -2,7 +2,8 @@
 
 Names of priors in a model file: ``M.Intercept`` or ``M.scale`` (one common term), ``M.sd.model`` (one
 group standard deviation), ``M.cor.participant`` (one correlation); ``M.common``, ``M.sd`` and ``M.cor``
-stand for all terms that are not named; ``criteria`` (with pooling: ``criteria.mean``, ``criteria.sd``).
+stand for all terms that are not named; ``criteria`` (with pooling: ``criteria.mean``, ``criteria.sd``), and
+``criteria.anchor`` where one criterion of each ladder is a number of its own.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ DEFAULTS: dict[tuple[str, str, str], Defaults] = {
     ("mafc", "M", "identity"): Defaults(_normal(0.8, 0.5), _normal(0.0, 0.5), _half_normal(0.3)),
     ("mafc", "M", "log"): Defaults(_normal(0.0, 1.0), _normal(0.0, 0.5), _half_normal(0.5)),
     ("mafc", "d", "identity"): Defaults(_normal(2.0, 1.5), _normal(0.0, 1.0), _half_normal(1.0)),
+    ("type2", "logit_accuracy", "identity"): Defaults(_normal(0.0, 1.5), _normal(0.0, 1.0), _half_normal(1.0)),
+    ("type2", "d_a", "identity"): Defaults(_normal(0.8, 0.8), _normal(0.0, 0.5), _half_normal(0.5)),
+    ("type2", "zroc_slope", "log"): Defaults(_normal(0.0, 0.5), _normal(0.0, 0.3), _half_normal(0.3)),
 }
 """By (likelihood, parameter, link), on the scale of the linear predictor."""
 
@@ -69,8 +73,10 @@ CRITERIA_DEFAULTS: dict[str, Prior] = {
     "criteria": _normal(0.0, 1.0),
     "criteria.mean": _normal(0.0, 1.0),
     "criteria.sd": _half_normal(0.5),
+    "criteria.anchor": _normal(0.0, 1.5),
 }
-"""Priors of log gap - log(2.5 / L), with L the occupied levels; pooled: of their mean and spread."""
+"""Priors of log gap - log(2.5 / L), with L the occupied levels; pooled: of their mean and spread. Where ratings do not
+start at 0, also of the anchor criterion - Φ⁻¹(k / L), with k levels below it."""
 
 
 def place_of(name: str) -> str:

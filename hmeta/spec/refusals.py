@@ -1,4 +1,4 @@
-"""Data that a model of M cannot be fitted to, each with the reason."""
+"""Data that a model cannot be fitted to, each with the reason."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from hmeta.core.errors import SpecError
 from hmeta.core.schema import TASKS
+from hmeta.spec.likelihoods import FAMILIES
 
 MEASURES = (
-    "AUROC2 and metacognitive information (meta-I) need only correctness and confidence: report those; "
+    "AUROC2 and metacognitive information (meta-I) need only correctness and confidence: report those "
+    "(hmeta fit without a model, or one whose name starts with type2_, estimates AUROC2); "
     "if the answers come from a fixed set of alternatives, declare them when importing: --task mafc --n-options M; "
     "if every trial has a true class and an answer of two, give both columns: --task binary"
 )
@@ -60,20 +62,12 @@ def factor(ds: xr.Dataset, name: str) -> pd.Series:
 
 
 def refuse_task(ds: xr.Dataset) -> str:
-    """Return the kind of task, or refuse data that have no type-1 table."""
+    """Return the kind of task, or refuse data that lack what it needs."""
     task = ds.attrs.get("task")
     where = source_name(ds)
     dim = layout_dim(ds)
-    if task == "open" or (task == "binary" and dim == "trial" and not {"stimulus", "response"} <= set(ds.variables)):
-        raise SpecError(
-            "M is not defined here: there is no stimulus-response table, only correctness and confidence; "
-            "with correctness in the place of the stimulus, d and meta_d would be two functions of one table "
-            "and M near 1 whatever the truth (circular)",
-            where=where,
-            received=f"task {task}" + ("" if task == "open" else " without stimulus and response"),
-            allowed="tasks mafc and binary",
-            mend=MEASURES,
-        )
+    if task == "binary" and dim == "trial" and not {"stimulus", "response"} <= set(ds.variables):
+        raise _circular(where, "task binary without stimulus and response")
     if task not in TASKS:
         raise SpecError("the kind of task is not declared", where=where, received=repr(task), allowed=TASKS)
     if task == "mafc" and "n_options" not in ds.variables:
@@ -81,16 +75,38 @@ def refuse_task(ds: xr.Dataset) -> str:
     return str(task)
 
 
+def refuse_open(task: str, source: str) -> None:
+    """Refuse M for answers without a type-1 table."""
+    if task == "open":
+        raise _circular(source, "task open")
+
+
+def _circular(where: str, received: str) -> SpecError:
+    return SpecError(
+        "M is not defined here: there is no stimulus-response table, only correctness and confidence; "
+        "with correctness in the place of the stimulus, d and meta_d would be two functions of one table "
+        "and M near 1 whatever the truth (circular)",
+        where=where,
+        received=received,
+        allowed="tasks mafc and binary",
+        mend=MEASURES,
+    )
+
+
 def refuse_mismatch(task: str, likelihood: str, *, where: str, source: str) -> None:
     """Refuse a model of one kind of task on data of another."""
-    if task != likelihood:
-        raise SpecError(
-            f"this model is for {likelihood} tasks, {source} holds a {task} task",
-            where=where,
-            received=f"task {task}",
-            allowed=f"task {likelihood}",
-            mend=f"choose a model whose name starts with {task}_, or leave out -m to let hmeta choose",
-        )
+    wanted = FAMILIES[likelihood].task
+    if task == wanted:
+        return
+    refuse_open(task, source)
+    names = [name for name, family in FAMILIES.items() if family.task == task]
+    raise SpecError(
+        f"this model is for {wanted} tasks, {source} holds a {task} task",
+        where=where,
+        received=f"task {task}",
+        allowed=f"task {wanted}",
+        mend=f"choose a model whose name starts with {names[0]}_, or leave out -m to let hmeta choose",
+    )
 
 
 def refuse_missing(ds: xr.Dataset, columns: Sequence[str]) -> None:
@@ -116,7 +132,7 @@ def refuse_one_level(confidence: NDArray[np.float64], source: str) -> None:
             + (f"every confidence is {used[0]:g}" if len(used) else "no answer can be used"),
             where=source,
             allowed="two or more levels used in at least one criteria group",
-            mend="accuracy and d can still be reported; M needs confidence that varies",
+            mend="accuracy can still be reported; M and AUROC2 need confidence that varies",
         )
 
 
@@ -127,7 +143,7 @@ def refuse_uninformative(n_informative: int, where: str) -> None:
             "at least two rating levels are needed; here every criteria group uses a single one",
             where=where,
             allowed="two or more levels used in at least one criteria group",
-            mend="accuracy and d can still be reported; M needs confidence that varies",
+            mend="accuracy can still be reported; M and AUROC2 need confidence that varies",
         )
 
 

@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 
 SHAPES = {
     "mafc": "increasing numbers above 0, or such a sequence for each unit",
+    "open": "increasing numbers, or such a sequence for each unit",
     "binary": "increasing numbers above 0, a pair of such sequences (of responses 0 and 1), or a pair for each unit",
 }
 
@@ -29,9 +30,9 @@ class Ladders(NamedTuple):
         """The top rating of each unit, (unit,)."""
         return 1 + np.isfinite(self.edges).sum(axis=2).max(axis=1)
 
-    def passed(self, distance: Floats, unit: Ints, side: Ints) -> Ints:
-        """Return how many criteria each distance is above, (trial,)."""
-        return (distance[:, None] > self.edges[unit, side]).sum(axis=1)
+    def passed(self, confidence: Floats, unit: Ints, side: Ints) -> Ints:
+        """Return how many criteria each value of the confidence variable is above, (trial,)."""
+        return (confidence[:, None] > self.edges[unit, side]).sum(axis=1)
 
 
 def read_criteria(criteria: Sequence[object] | Floats, task: str, n_units: int) -> Ladders:
@@ -75,7 +76,7 @@ def _ladder(one: object, task: str) -> Floats:
         ladder = np.asarray(one, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise _refusal(task, one) from error
-    usable = ladder.ndim == 1 and len(ladder) and np.isfinite(ladder).all() and ladder[0] > 0
+    usable = ladder.ndim == 1 and len(ladder) and np.isfinite(ladder).all() and (task == "open" or ladder[0] > 0)
     if not usable or (np.diff(ladder) <= 0).any():
         raise _refusal(task, one)
     return ladder

@@ -36,6 +36,7 @@ BINARY_NOISES = {
     ),
 }
 CHOICE_NOISES = ("gumbel", "normal")
+OPEN_NOISES = ("normal",)
 
 BATCH = 2_000_000
 """Numbers drawn at once while waiting for evidence that agrees with an answer."""
@@ -48,7 +49,7 @@ class Answers(NamedTuple):
     """What evidence led to, each (trial,)."""
 
     answer: Ints  # the response, or 1 for correct
-    distance: Floats  # the confidence variable, 0 or more
+    distance: Floats  # the confidence variable: 0 or more, for an open task any number
 
 
 class Observer(NamedTuple):
@@ -96,6 +97,18 @@ def answer_choice(rng: np.random.Generator, d: Floats, meta_d: Floats, n_options
     correct = (x.argmax(axis=1) == 0).astype(np.int64)
     rate = _gumbel_gap if noise == "gumbel" else _normal_gap
     return Answers(correct, rate(rng, correct, meta_d, n_options))
+
+
+def answer_open(rng: np.random.Generator, accuracy: Floats, d_a: Floats, zroc_slope: Floats) -> Answers:
+    """Answer right with a probability, and draw confidence: N(0, 1) where wrong, N(mu, 1 / zroc_slope²) where right.
+
+    d_a is the distance of the two means in units of the root mean square standard deviation.
+    """
+    correct = (rng.random(len(accuracy)) < accuracy).astype(np.int64)
+    sd = 1.0 / zroc_slope
+    mu = d_a * np.sqrt((1.0 + sd**2) / 2.0)
+    noise = rng.normal(size=len(accuracy))
+    return Answers(correct, np.where(correct == 1, mu + sd * noise, noise))
 
 
 def _gumbel_gap(rng: np.random.Generator, correct: Ints, meta_d: Floats, n_options: Ints) -> Floats:

@@ -15,13 +15,29 @@ from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import UNIT_COLUMNS
 from hmeta.core.streams import stream
 from hmeta.study.criteria import Ladders, read_criteria
-from hmeta.study.evidence import BINARY_NOISES, CHOICE_NOISES, Answers, Observer, answer_binary, answer_choice
+from hmeta.study.evidence import (
+    BINARY_NOISES,
+    CHOICE_NOISES,
+    OPEN_NOISES,
+    Answers,
+    Observer,
+    answer_binary,
+    answer_choice,
+    answer_open,
+)
 from hmeta.trials import trials_dataset
 
 Units = Mapping[str, Sequence[object]]
 
-NOISES: dict[str, tuple[str, ...]] = {"binary": tuple(BINARY_NOISES), "mafc": CHOICE_NOISES}
+NOISES: dict[str, tuple[str, ...]] = {"binary": tuple(BINARY_NOISES), "mafc": CHOICE_NOISES, "open": OPEN_NOISES}
 """By task, the distributions that evidence can have, the default first."""
+
+VALUES: dict[str, dict[str, float | None]] = {
+    "binary": {"d": None, "M": None, "c": 0.0, "sd_ratio": 1.0},
+    "mafc": {"d": None, "M": None, "n_options": 4.0},
+    "open": {"accuracy": None, "d_a": None, "zroc_slope": 1.0},
+}
+"""By task, the true values of a unit with their defaults; None has to be given."""
 
 PLACEMENTS = ("absolute", "relative")
 
@@ -29,13 +45,16 @@ PLACEMENTS = ("absolute", "relative")
 def simulate(
     *,
     n_trials: ArrayLike,
-    d: ArrayLike,
-    M: ArrayLike,
     criteria: Sequence[object] | NDArray[np.float64],
     task: str = "binary",
+    d: ArrayLike | None = None,
+    M: ArrayLike | None = None,
     c: ArrayLike | None = None,
     sd_ratio: ArrayLike | None = None,
     n_options: ArrayLike | None = None,
+    accuracy: ArrayLike | None = None,
+    d_a: ArrayLike | None = None,
+    zroc_slope: ArrayLike | None = None,
     noise: str | None = None,
     meta_c: str | None = None,
     units: Sequence[str] | Units | None = None,
@@ -44,32 +63,40 @@ def simulate(
     """Simulate answers and confidence ratings by drawing evidence.
 
     The answer comes from evidence of strength d, the rating from fresh evidence of strength M·d given the
-    answer; every trial has both.
+    answer; every trial has both. In an open task answers are right with a given probability, and confidence is drawn
+    from one distribution where they are right and another where they are wrong.
 
     Parameters
     ----------
     n_trials : int or (unit,)
         Answers of each unit; `binary`: of these half are of each stimulus.
-    d, M : float or (unit,)
-        Sensitivity, and metacognitive efficiency meta_d / d.
     criteria : sequence
-        Increasing distances from the type-1 decision; a rating is 1 + the number of criteria passed. One
-        sequence, or one a unit; `binary` also a pair of sequences (of responses 0 and 1), or one pair a unit.
-    task : {"binary", "mafc"}
+        Increasing distances from the type-1 decision (`open`: increasing values of the confidence variable); a rating
+        is 1 + the number of criteria passed. One sequence, or one a unit; `binary` also a pair of sequences (of
+        responses 0 and 1), or one pair a unit.
+    task : {"binary", "mafc", "open"}
+    d, M : float or (unit,)
+        `binary` and `mafc`: sensitivity, and metacognitive efficiency meta_d / d.
     c : float or (unit,), optional
         `binary`: the type-1 criterion; default 0.
     sd_ratio : float or (unit,), optional
         `binary`: sd of the evidence of stimulus 1 over that of stimulus 0; default 1.
     n_options : int or (unit,), optional
         `mafc`: alternatives; default 4.
+    accuracy : float or (unit,), optional
+        `open`: the probability of a right answer.
+    d_a : float or (unit,), optional
+        `open`: distance of the confidence of right answers from that of wrong ones; AUROC2 is Φ(d_a/√2).
+    zroc_slope : float or (unit,), optional
+        `open`: sd of the confidence variable of wrong answers over that of right ones; default 1.
     noise : str, optional
         `binary`: "normal" (default), "logistic", "gumbel_min" or "gumbel_max"; `mafc`: "gumbel" (default)
-        or "normal".
+        or "normal"; `open`: "normal".
     meta_c : {"absolute", "relative"}, optional
         `binary`: whether ratings part at c (default) or at M·c.
     units : sequence of str or mapping, optional
         Names of the units, or columns with one value a unit, among them `model` or `participant`.
-        Default: participants for `binary`, models for `mafc`.
+        Default: participants for `binary`, else models.
     seed : int
 
     Returns
@@ -80,7 +107,7 @@ def simulate(
     Raises
     ------
     HmetaError
-        For values that no answerer can have, options of the other task, or arrays that do not fit together.
+        For values that no answerer can have, options of another task, or arrays that do not fit together.
 
     Examples
     --------
@@ -89,14 +116,9 @@ def simulate(
     (400, 3)
     """
     asked = _Asked(task, noise, meta_c, seed)
-    given = {"c": c, "sd_ratio": sd_ratio} if task == "mafc" else {"n_options": n_options}
-    asked.refuse(given)
-    values: dict[str, ArrayLike] = {"n_trials": n_trials, "d": d, "M": M}
-    if task == "binary":
-        values |= {"c": 0.0 if c is None else c, "sd_ratio": 1.0 if sd_ratio is None else sd_ratio}
-    else:
-        values["n_options"] = 4 if n_options is None else n_options
-    columns, truth = _truth(task, units, values)
+    signal = {"d": d, "M": M, "c": c, "sd_ratio": sd_ratio, "n_options": n_options}
+    given = {**signal, "accuracy": accuracy, "d_a": d_a, "zroc_slope": zroc_slope}
+    columns, truth = _truth(task, units, {"n_trials": n_trials, **asked.values(given)})
     ladders = read_criteria(criteria, task, len(truth))
     return _dataset(asked, columns, truth, ladders)
 
@@ -114,19 +136,25 @@ class _Asked:
     def noise(self) -> str:
         return self.noise_given or NOISES[self.task][0]
 
-    def refuse(self, given: Mapping[str, ArrayLike | None]) -> None:
-        """Refuse unknown options, and those of the other task among `given`."""
+    def values(self, given: Mapping[str, ArrayLike | None]) -> dict[str, ArrayLike]:
+        """Return the true values of the task, defaults filled in; refuse unknown options and those of other tasks."""
         _one_of("task", self.task, tuple(NOISES))
         _one_of("noise", self.noise, NOISES[self.task])
         _one_of("meta_c", self.meta_c_given or PLACEMENTS[0], PLACEMENTS)
-        foreign = {**given, **({"meta_c": self.meta_c_given} if self.task == "mafc" else {})}
-        for name, value in foreign.items():
-            if value is not None:
+        own: dict[str, ArrayLike | None] = dict(VALUES[self.task])
+        for name, value in {**given, "meta_c": self.meta_c_given}.items():
+            if value is not None and name in own:
+                own[name] = value
+            elif value is not None and not (name == "meta_c" and self.task == "binary"):
                 raise HmetaError(
                     f"{name} has no meaning in this task",
                     received=f'{name}={value}, task="{self.task}"',
                     mend=f"leave {name} out",
                 )
+        for name, value in own.items():
+            if value is None:
+                raise HmetaError(f"{name} is missing", where=f'task="{self.task}"', mend=f"give {name}")
+        return {name: value for name, value in own.items() if value is not None}
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
@@ -169,11 +197,14 @@ def _refuse_values(name: str, array: NDArray[np.float64]) -> None:
     bad = ~np.isfinite(array)
     if least is not None:
         bad |= (array < least) | (array != np.round(array))
-    elif name == "sd_ratio":
+    elif name in ("sd_ratio", "zroc_slope"):
         bad |= array <= 0
+    elif name == "accuracy":
+        bad |= (array < 0) | (array > 1)
     if bad.any():
         allowed = f"whole numbers, {least} or more" if least is not None else "finite numbers"
-        allowed = "positive numbers" if name == "sd_ratio" else allowed
+        special = {"sd_ratio": "positive numbers", "zroc_slope": "positive numbers", "accuracy": "numbers from 0 to 1"}
+        allowed = special.get(name, allowed)
         raise HmetaError(f"{name} cannot be used", received=str(array[bad][0]), allowed=allowed)
 
 
@@ -181,7 +212,7 @@ def _dataset(asked: _Asked, columns: pd.DataFrame, truth: pd.DataFrame, ladders:
     rng = np.random.default_rng(stream(asked.seed, "simulate"))
     unit = np.repeat(np.arange(len(truth)), truth["n_trials"].astype(int))
     each = {str(name): truth[name].to_numpy()[unit] for name in truth}  # each (trial,)
-    answered, found = _answer_binary(rng, asked, each, unit) if asked.task == "binary" else _answer(rng, asked, each)
+    answered, found = ANSWER[asked.task](rng, asked, each, unit)
     side = found.answer if asked.task == "binary" else np.zeros(len(unit), dtype=np.int64)
     rating = 1 + ladders.passed(found.distance, unit, side)
     frame = columns.iloc[unit].reset_index(drop=True).assign(**answered, confidence=rating)
@@ -206,12 +237,23 @@ def _answer_binary(
     return {"stimulus": stimulus, "response": found.answer, "correct": correct}, found
 
 
-def _answer(
-    rng: np.random.Generator, asked: _Asked, each: Mapping[str, NDArray[np.float64]]
+def _answer_choice(
+    rng: np.random.Generator, asked: _Asked, each: Mapping[str, NDArray[np.float64]], _unit: NDArray[np.int64]
 ) -> tuple[dict[str, NDArray[np.int64]], Answers]:
     n_options = each["n_options"].astype(np.int64)
     found = answer_choice(rng, each["d"], each["M"] * each["d"], n_options, asked.noise)
     return {"correct": found.answer, "n_options": n_options}, found
+
+
+def _answer_open(
+    rng: np.random.Generator, _asked: _Asked, each: Mapping[str, NDArray[np.float64]], _unit: NDArray[np.int64]
+) -> tuple[dict[str, NDArray[np.int64]], Answers]:
+    found = answer_open(rng, each["accuracy"], each["d_a"], each["zroc_slope"])
+    return {"correct": found.answer}, found
+
+
+ANSWER = {"binary": _answer_binary, "mafc": _answer_choice, "open": _answer_open}
+"""By task, what draws the answers of every trial."""
 
 
 def _scales(columns: pd.DataFrame, ladders: Ladders) -> pd.DataFrame:

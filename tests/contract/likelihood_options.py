@@ -7,9 +7,10 @@ from itertools import product
 
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from hmeta.sdt.likelihood import Likelihood, families, get
-from tests.oracle import binary, mafc
+from tests.oracle import binary, mafc, type2
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Choice:
 
     @property
     def noise(self) -> str:
-        return dict(self.options)["noise"]
+        return dict(self.options).get("noise", "normal")
 
     @property
     def rule(self) -> str:
@@ -34,7 +35,12 @@ class Choice:
 
     @property
     def closed_form(self) -> bool:
-        return self.name == "binary" or self.noise == "gumbel"
+        return self.name != "mafc" or self.noise == "gumbel"
+
+    @property
+    def lowest(self) -> float:
+        """Lower edge of the lowest level."""
+        return self.get().lowest
 
     def get(self, *, exact: bool = False) -> Likelihood:
         options: dict[str, object] = dict(self.options)
@@ -46,7 +52,11 @@ class Choice:
         """Outcome codes whose probabilities add up to one."""
         return [[0, 1], [2, 3]] if self.name == "binary" else [[0, 1]]
 
-    def params(self, d: float, meta_d: float, c: float = 0.0, sd_ratio: float = 1.0) -> dict:
+    def params(self, d: ArrayLike, meta_d: ArrayLike, c: ArrayLike = 0.0, sd_ratio: ArrayLike = 1.0) -> dict:
+        """Return the parameters; those of the type-2 ROC are accuracy, d_a and the slope, in d, meta_d and sd_ratio."""
+        if self.name == "type2":
+            named = {"logit_accuracy": d, "d_a": meta_d, "zroc_slope": sd_ratio}
+            return {key: jnp.asarray(value) for key, value in named.items()}
         own = {"c": c, "sd_ratio": sd_ratio} if self.name == "binary" else {"n_options": float(self.n_options or 2)}
         return {key: jnp.asarray(value) for key, value in ({"d": d, "meta_d": meta_d} | own).items()}
 
@@ -58,6 +68,8 @@ class Choice:
                 p["d"], p["c"], p["meta_d"], p["sd_ratio"], self.noise, dict(self.options)["meta_c"]
             )
             return binary.log_joint(setting, outcome, lo, hi)
+        if self.name == "type2":
+            return type2.log_joint(type2.Setting(p["logit_accuracy"], p["d_a"], p["zroc_slope"]), outcome, lo, hi)
         setting = mafc.Setting(p["d"], p["meta_d"], int(p["n_options"]), self.noise, self.rule)
         if self.rule == "max":  # the confidence variable is log(1 + e^x) of the largest sample x
             lo, hi = (float(np.log(np.expm1(e))) if 0.0 < e < np.inf else (-np.inf, e)[e > 0] for e in (lo, hi))

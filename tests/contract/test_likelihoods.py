@@ -13,7 +13,7 @@ from scipy import stats
 from hmeta.sdt.derived import Rows, log_likelihood
 from hmeta.sdt.likelihood import get
 from tests.contract.likelihood_options import Choice, choices
-from tests.oracle import mafc
+from tests.oracle import mafc, type2
 
 CHOICES = choices()
 EDGES = (0.0, 0.35, 0.8, 1.1, 2.2, np.inf)
@@ -41,6 +41,11 @@ def compiled(choice: Choice, *, exact: bool = False):
     return jax.jit(likelihood.log_outcome), jax.jit(likelihood.log_rating)
 
 
+def edges_of(choice: Choice) -> tuple[float, ...]:
+    """Return the edges, from the lowest that the confidence variable has."""
+    return (choice.lowest, *EDGES[1:])
+
+
 def broadcast(params: dict, shape: tuple[int, ...]) -> dict:
     return {key: jnp.broadcast_to(value, shape) for key, value in params.items()}
 
@@ -52,6 +57,7 @@ def test_every_option_is_asked():
         "binary-gumbel_min-absolute",
         "mafc-gumbel-gap-m4",
         "mafc-normal-max-m10",
+        "type2",
     } <= names
 
 
@@ -60,7 +66,7 @@ def test_probabilities_sum_to_one(choice):
     """1e-12 in closed form; 1e-8 where a table or quadrature gives the tails."""
     log_outcome, log_rating = compiled(choice)
     tolerance = 1e-12 if choice.closed_form else 1e-8
-    lo, hi = jnp.asarray(EDGES[:-1]), jnp.asarray(EDGES[1:])
+    lo, hi = jnp.asarray(edges_of(choice)[:-1]), jnp.asarray(EDGES[1:])
     for d, meta_d in [(-1.0, 0.3), (0.6, -0.7), (2.5, 1.9)]:
         params = choice.params(d, meta_d, c=0.4, sd_ratio=1.3)
         for together in choice.outcomes():
@@ -73,16 +79,14 @@ def test_probabilities_sum_to_one(choice):
 
 @each
 def test_values_and_gradients_are_finite_at_the_extremes(choice):
-    """d in [-3, 8], meta_d in [-4, 9], the top level, far criteria, and gaps of 1e-7 and 1e-12."""
+    """d in [-3, 8], meta_d in [-4, 9], lowest and top levels, far criteria, and gaps of 1e-7 and 1e-12."""
     likelihood = choice.get()
     spans = [(0.0, 1e-7), (0.0, 1e-12), (0.5, 0.5 + 1e-7), (1.0, 1.0 + 1e-12), (0.0, np.inf), (3.0, 4.0), (6.0, np.inf)]
+    spans += [(likelihood.lowest, 0.7), (likelihood.lowest, np.inf)]
     points = np.array([(d, m, c, *s) for d, m in [*GRID, (0.0, 1.0)] for c in (-1.5, 0.0, 1.5) for s in spans])
 
     def joint(x: jax.Array, hi: jax.Array, code: jax.Array) -> jax.Array:
-        params = choice.params(0.0, 0.0) | {"d": x[0], "meta_d": x[1]}
-        if "c" in params:
-            params["c"] = x[2]
-        return likelihood.log_joint(code, x[3], hi, params)
+        return likelihood.log_joint(code, x[3], hi, choice.params(x[0], x[1], c=x[2]))
 
     both = jax.jit(jax.vmap(jax.value_and_grad(joint, argnums=(0, 1)), in_axes=(0, 0, None)))
     for code in range(likelihood.n_outcomes):
@@ -96,13 +100,14 @@ def test_log_probabilities_are_those_of_the_oracle(choice):
     """1e-10 in closed form; 1e-8 by table (gap rule) and 1e-7 for the largest sample, relative to max(1, |log P|)."""
     log_outcome, log_rating = compiled(choice)
     tolerance = 1e-10 if choice.closed_form else 1e-8 if choice.rule == "gap" else 1e-7
-    settings = GRID if choice.name == "binary" else [(2.5, 1.3), (-3.0, -4.0), (8.0, 9.0)]
-    spans = list(pairwise(EDGES)) if choice.name == "binary" else [(0.0, 0.35), (0.8, 1.1), (2.2, np.inf)]
+    quick = choice.name != "mafc"
+    settings = GRID if quick else [(2.5, 1.3), (-3.0, -4.0), (8.0, 9.0)]
+    spans = list(pairwise(edges_of(choice))) if quick else [(0.0, 0.35), (0.8, 1.1), (2.2, np.inf)]
     if not choice.closed_form:
         settings, spans = settings[:2], spans[1:]
     for d, meta_d in settings:
         params = choice.params(d, meta_d, c=0.4, sd_ratio=1.3)
-        for code in range(4 if choice.name == "binary" else 2):
+        for code in range(choice.get().n_outcomes):
             for lo, hi in spans:
                 outcome = jnp.asarray(code)
                 found = float(
@@ -143,10 +148,7 @@ def test_derivatives_are_those_of_finite_differences(choice):
     likelihood = choice.get()
 
     def joint(x: jax.Array, code: jax.Array) -> jax.Array:
-        params = choice.params(0.0, 0.0, sd_ratio=1.2) | {"d": x[0], "meta_d": x[1]}
-        if "c" in params:
-            params["c"] = x[4]
-        return likelihood.log_joint(code, x[2], x[3], params)
+        return likelihood.log_joint(code, x[2], x[3], choice.params(x[0], x[1], c=x[4], sd_ratio=1.2))
 
     value, gradient = jax.jit(joint), jax.jit(jax.grad(joint))
     hessian = jax.jit(jax.hessian(joint))
@@ -194,7 +196,7 @@ def test_trials_are_counts_of_one(choice):
     n_out, n_levels = likelihood.n_outcomes, 3
     counts = rng.integers(1, 6, (n_out, n_levels))
     outcome, level = (x.ravel() for x in np.indices(counts.shape))
-    edges = jnp.asarray([[0.0, 0.5, 1.4]] * (2 if choice.name == "binary" else 1))
+    edges = jnp.asarray([[likelihood.lowest, 0.5, 1.4]] * (2 if choice.name == "binary" else 1))
     ladder = outcome % 2 if choice.name == "binary" else np.zeros_like(outcome)
     params = broadcast(choice.params(1.1, 0.8, c=0.2, sd_ratio=1.1), (1,))
 
@@ -223,6 +225,9 @@ def draw(choice: Choice, n: int, d: float, c: float, rng: np.random.Generator) -
         setting = mafc.Setting(d, d, choice.n_options or 2, choice.noise, choice.rule)
         right, variable = mafc.simulate_evidence(setting, d, n, rng)
         return right.astype(int), np.log1p(np.exp(variable)) if choice.rule == "max" else variable
+    if choice.name == "type2":
+        right, variable = type2.simulate_evidence(type2.Setting(d, d, 1.3), n, rng)
+        return right.astype(int), variable
     noise = {
         "normal": rng.normal,
         "logistic": rng.logistic,
@@ -237,7 +242,7 @@ def draw(choice: Choice, n: int, d: float, c: float, rng: np.random.Generator) -
 @each
 def test_simulated_answers_have_the_probabilities(choice):
     """Chi-square of 100,000 answers simulated from the definition; false alarm 1e-4 a choice (fixed seed)."""
-    n, edges = 100_000, (0.0, 0.4, 1.0, 1.9, np.inf)
+    n, edges = 100_000, (choice.lowest, 0.4, 1.0, 1.9, np.inf)
     rng = np.random.default_rng(11)
     outcome, variable = draw(choice, n, 1.2, 0.3, rng)
     likelihood = choice.get()

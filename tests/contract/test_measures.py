@@ -30,6 +30,7 @@ def columns_of(card, rng, n=40):
         "confidence": level + 1,
         "probability": probability,
         "correct": correct,
+        "outcome": correct,
         "stimulus": stimulus,
         "response": response,
         "n_options": np.full(n, 4.0),
@@ -112,11 +113,11 @@ def test_undefined_is_nan_with_a_reason_and_never_a_number_for_nothing(card, kin
         weights = np.zeros(40)
     elif kind == "one answer":
         columns, weights = {name: c[:1] for name, c in columns.items()}, np.ones(1)
-    elif kind in ("all right", "all wrong") and "correct" in columns:
-        columns["correct"] = np.full(40, float(kind == "all right"))
-        if "stimulus" in columns:
-            agree = kind == "all right"
-            columns["response"] = columns["stimulus"] if agree else 1 - columns["stimulus"]
+    elif kind in ("all right", "all wrong"):
+        right = float(kind == "all right")
+        columns |= {name: np.full(40, right) for name in ("correct", "outcome") if name in columns}
+        if {"stimulus", "response"} <= set(columns):
+            columns["response"] = columns["stimulus"] if right else 1 - columns["stimulus"]
     elif kind in ("one level", "ties"):
         for name in ("confidence", "reported", "probability", "p_positive"):
             if name in columns:

@@ -15,7 +15,9 @@ from hmeta.sdt.derived import log_likelihood
 from hmeta.spec import load_model, plan
 from hmeta.trials import frame_of, trials_dataset
 
-MODELS = {"binary": "binary_hierarchical", "mafc": "mafc_hierarchical"}
+MODELS = {"binary": "binary_hierarchical", "mafc": "mafc_hierarchical", "open": "type2_hierarchical"}
+TRUTH = {"d": [1.0, 1.5, 2.0], "M": [0.6, 0.9, 1.2]}
+OPEN_TRUTH = {"accuracy": [0.5, 0.6, 0.7], "d_a": [0.6, 0.9, 1.2]}
 LABELS = {
     "shifted": lambda k: k + 0.25,
     "percentages": lambda k: 10.0 * k + 3.0,
@@ -28,7 +30,8 @@ def answers(task):
     """Three units, of which the last never uses the top level."""
     ladder = [[0.4, 0.9, 1.6]] * 2 + [[0.5, 1.0]]
     criteria = [(one, one) for one in ladder] if task == "binary" else ladder
-    return hmeta.simulate(task=task, n_trials=150, d=[1.0, 1.5, 2.0], M=[0.6, 0.9, 1.2], criteria=criteria, seed=12)
+    truth = OPEN_TRUTH if task == "open" else TRUTH
+    return hmeta.simulate(task=task, n_trials=150, criteria=criteria, seed=12, **truth)
 
 
 def with_scale(ds, change, *, lower, upper, step=0.0):
@@ -48,10 +51,14 @@ def likelihood(made, seed=0):
     rng, n = np.random.default_rng(seed), len(made.cells)
     with computing(find_device("cpu")):
         shape, data = model_shape(made), model_data(made, {})
-        values = {"d": rng.normal(1.5, 0.5, n), "meta_d": rng.normal(1.0, 0.5, n)}
+        ours = ("logit_accuracy", "d_a") if made.task == "open" else ("d", "meta_d")
+        values = dict(zip(ours, (rng.normal(1.5, 0.5, n), rng.normal(1.0, 0.5, n)), strict=True))
         values |= {"c": rng.normal(0.0, 0.3, n)} if made.task == "binary" else {"n_options": np.full(n, 4.0)}
         edges = np.insert(
-            rng.uniform(0.2, 0.8, (shape.ladders[0], shape.ladders[1] - 1)).cumsum(axis=1), 0, 0.0, axis=1
+            rng.uniform(0.2, 0.8, (shape.ladders[0], shape.ladders[1] - 1)).cumsum(axis=1),
+            0,
+            shape.likelihood.lowest,
+            axis=1,
         )
         cells = {name: jnp.asarray(value) for name, value in values.items()}
         return float(log_likelihood(shape.likelihood, data.rows, cells, jnp.asarray(edges)))
@@ -60,7 +67,7 @@ def likelihood(made, seed=0):
 def assert_same_rows(a, b):
     for name in ("cell", "outcome", "ladder", "level", "count"):
         assert np.array_equal(getattr(a.rows, name), getattr(b.rows, name)), name
-    for name in ("ladder_group", "n_levels", "gap_ladder", "gap_step"):
+    for name in ("ladder_group", "n_levels", "gap_ladder", "gap_step", "anchor_ladder", "anchor_level"):
         assert np.array_equal(getattr(a.criteria, name), getattr(b.criteria, name)), name
     assert a.criteria.ladder_outcomes == b.criteria.ladder_outcomes
     assert a.criteria.prior == b.criteria.prior

@@ -21,7 +21,7 @@ from hmeta.infer.pymc_model import build, computing_everywhere, density
 from hmeta.infer.target import Target
 from hmeta.spec import load_model, parse_model, plan
 from hmeta.spec.plan import ModelPlan
-from tests.spec.example_data import binary, crossed_binary, crossed_mafc
+from tests.spec.example_data import binary, crossed_binary, crossed_mafc, crossed_open, open_answers
 
 N_POINTS = 20
 CENTRING = 0.4
@@ -66,6 +66,23 @@ def people_and_tasks():
 POOLED = FAMILIES.replace('pooling = "none"', 'pooling = "partial"').replace("criteria = {", '"criteria.mean" = {')
 
 
+TWO_LEVELS = [(m, k, c) for m in ("a", "b") for k, c in ((1, 1), (1, 2), (0, 1), (0, 2), (1, 2))]
+POOLED_TYPE2 = """
+schema = "1"
+[likelihood]
+name = "type2"
+[parameters.logit_accuracy]
+formula = "1 + (1 | model)"
+[parameters.d_a]
+formula = "1 + (1 | model)"
+[parameters.criteria]
+formula = "1 | model"
+pooling = "partial"
+[priors]
+"criteria.anchor" = {family = "student_t", df = 4, loc = 0.3, scale = 1.25}
+"""
+
+
 PLANS = {
     "mafc, models x datasets": lambda: plan(
         load_model("mafc_pooled"), crossed_mafc(model=["a", "b", "c"], dataset=["x", "y"])
@@ -74,6 +91,11 @@ PLANS = {
     "binary, correlated tasks": lambda: plan(load_model("binary_correlated"), people_and_tasks()),
     "binary, covariate": lambda: plan(load_model("binary_regression"), covariate_data()),
     "binary, every prior family": lambda: plan(parse_model(FAMILIES, "m.toml"), people_and_tasks()),
+    "type2, models x datasets": lambda: plan(
+        load_model("type2_pooled"), crossed_open(model=["a", "b", "c"], dataset=["x", "y"])
+    ),
+    "type2, pooled criteria": lambda: plan(parse_model(POOLED_TYPE2, "m.toml"), crossed_open(model=["a", "b", "c"])),
+    "type2, two levels": lambda: plan(load_model("type2_separate"), open_answers(TWO_LEVELS, ["model"])),
     "binary, pooled criteria": lambda: plan(parse_model(POOLED, "m.toml"), people_and_tasks()),
 }
 
@@ -134,7 +156,7 @@ def test_quantities_agree(made):
         np.testing.assert_allclose(value, constrained[name], rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["binary, every prior family", "mafc, models x datasets"])
+@pytest.mark.parametrize("name", ["binary, every prior family", "mafc, models x datasets", "type2, models x datasets"])
 def test_unconstrained_densities_agree(name):
     """With the Jacobians that samplers need; both backends use the log of what is positive."""
     target = target_of(PLANS[name]())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.oracle import binary, mafc
+from tests.oracle import binary, mafc, type2
 
 NOISES = ("normal", "logistic", "gumbel_min", "gumbel_max")
 
@@ -62,3 +62,14 @@ def test_mafc_masses_are_those_of_simulated_evidence(noise, rule):
     assert sum(expected) == pytest.approx(1.0, abs=1e-13)
     statistic = stats.chisquare(seen, np.array(expected) / np.sum(expected) * len(right)).statistic
     assert statistic < stats.chi2.isf(1e-4, len(seen) - 1)
+
+
+@pytest.mark.parametrize("slope", [0.6, 1.0, 1.7])
+def test_type2_ratings_and_area_are_integrals_of_the_densities(slope):
+    """AUROC2 is Φ(d_a / √2) whatever the slope."""
+    setting = type2.Setting(0.4, 1.1, slope)
+    for correct in (0, 1):
+        for lo, hi in ((-np.inf, -0.3), (-0.3, 0.8), (0.8, np.inf)):
+            exact = float(type2.rating_probability(setting, correct, lo, hi))
+            assert type2.rating_by_quadrature(setting, correct, lo, hi) == pytest.approx(exact, rel=1e-10)
+    assert type2.area_by_quadrature(setting) == pytest.approx(stats.norm.cdf(1.1 / np.sqrt(2)), abs=1e-12)

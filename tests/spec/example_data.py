@@ -1,6 +1,6 @@
 """Tiny data for the tests of this folder, built from rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pandas as pd
@@ -15,6 +15,12 @@ def mafc(rows: Sequence[tuple[object, ...]], columns: Sequence[str], n_options: 
     return trials_dataset(frame, task="mafc", scales=_scales(frame))
 
 
+def open_answers(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> xr.Dataset:
+    """Return trials of free answers: the factors, then correct and confidence."""
+    frame = pd.DataFrame(rows, columns=[*columns, "correct", "confidence"])
+    return trials_dataset(frame, task="open", scales=_scales(frame))
+
+
 def binary(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> xr.Dataset:
     """Return trials of two classes: the factors, then stimulus, response and confidence."""
     frame = pd.DataFrame(rows, columns=[*columns, "stimulus", "response", "confidence"])
@@ -23,9 +29,17 @@ def binary(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> xr.Dat
 
 def crossed_mafc(**factors: Sequence[object]) -> xr.Dataset:
     """Return every combination of the factors with six answers at three levels."""
+    return mafc(_six_answers(factors), list(factors))
+
+
+def crossed_open(**factors: Sequence[object]) -> xr.Dataset:
+    """Return every combination of the factors with six free answers at three levels."""
+    return open_answers(_six_answers(factors), list(factors))
+
+
+def _six_answers(factors: Mapping[str, Sequence[object]]) -> list[tuple[object, ...]]:
     answers = [(1, 90), (1, 90), (1, 50), (0, 50), (0, 10), (1, 10)]
-    rows = [(*cell, *answer) for cell in product(*factors.values()) for answer in answers]
-    return mafc(rows, list(factors))
+    return [(*cell, *answer) for cell in product(*factors.values()) for answer in answers]
 
 
 def crossed_binary(**factors: Sequence[object]) -> xr.Dataset:

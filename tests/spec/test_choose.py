@@ -5,7 +5,7 @@ import pytest
 from hmeta.core.errors import SpecError
 from hmeta.spec import choose_model, load_model, plan
 from hmeta.trials.counts import to_counts
-from tests.spec.example_data import crossed_binary, crossed_mafc
+from tests.spec.example_data import crossed_binary, crossed_mafc, crossed_open
 
 TWO = ["1", "2"]
 
@@ -32,6 +32,12 @@ CASES = [
     (crossed_mafc(model=TWO, dataset=TWO, scale=TWO), "mafc_by_scale", {}),
     (crossed_mafc(model=TWO, scale=TWO), "mafc_by_scale_hierarchical", {}),
     (crossed_mafc(model=["m"], scale=TWO), "mafc_by_scale_single", {}),
+    (crossed_open(model=["m"]), "type2_single", {}),
+    (crossed_open(participant=TWO), "type2_hierarchical", {"model": "participant"}),
+    (crossed_open(model=TWO, domain=TWO), "type2_pooled", {"dataset": "domain"}),
+    (crossed_open(model=TWO, dataset=TWO, scale=TWO), "type2_by_scale", {}),
+    (crossed_open(model=TWO, scale=TWO), "type2_by_scale_hierarchical", {}),
+    (crossed_open(model=["m"], scale=TWO), "type2_by_scale_single", {}),
 ]
 
 
@@ -39,7 +45,7 @@ CASES = [
 def test_the_choice_follows_the_factors_and_plans(ds, name, columns):
     choice = choose_model(ds)
     assert (choice.name, choice.columns) == (name, columns)
-    assert choice.why.startswith(name.split("_")[0])
+    assert choice.why.startswith(name.split("_")[0].replace("type2", "open"))
     plan(load_model(choice.name), ds, columns=choice.columns)
     assert choose_model(to_counts(ds)) == choice
 
@@ -50,7 +56,7 @@ def test_what_is_left_out_is_said():
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"task": "open"}, "circular"), ({"hmeta_layout": "estimates"}, "not offered")],
+    [({"task": ""}, "not declared"), ({"hmeta_layout": "estimates"}, "not offered")],
 )
 def test_what_has_no_model_is_refused(changes, words):
     with pytest.raises(SpecError, match=words):

@@ -13,10 +13,11 @@ from scipy import stats
 import hmeta
 from hmeta.core.errors import HmetaError
 from hmeta.trials import frame_of, validate
-from tests.oracle import binary, mafc
+from tests.oracle import binary, mafc, type2
 
 FALSE_ALARM = 1e-6
 EDGES = (0.3, 0.9, 1.7)
+OPEN = {"task": "open", "d": None, "M": None, "accuracy": 0.6, "d_a": 1.0}
 
 
 def misfit(observed, probabilities) -> float:
@@ -94,6 +95,18 @@ def test_choice_rates_are_those_of_the_definition(noise, n_options, d, M):
     assert misfit(table.ravel(), p) > FALSE_ALARM
 
 
+@pytest.mark.parametrize(("d_a", "slope"), [(1.2, 1.0), (0.5, 0.7), (-0.4, 1.5)])
+def test_open_rates_are_those_of_the_definition(d_a, slope):
+    truth, edges = type2.Setting(np.log(0.7 / 0.3), d_a, slope), (-1.1, 0.2, 0.9)
+    ds = hmeta.simulate(task="open", n_trials=60_000, accuracy=0.7, d_a=d_a, zroc_slope=slope, criteria=edges, seed=3)
+    p = [
+        np.exp(type2.log_joint(truth, correct, lo, hi))
+        for correct in (0, 1)
+        for lo, hi in pairwise((-np.inf, *edges, np.inf))
+    ]
+    assert misfit(counted(ds, ds["correct"].values.astype(int)).ravel(), p) > FALSE_ALARM
+
+
 def test_the_chi_square_sees_a_tenth_of_meta_d():
     """The bound can fail: rates of meta_d 1.26 against data of 1.40."""
     wrong = mafc.Setting(d=2.0, meta_d=0.9 * 1.4, n_options=4)
@@ -158,7 +171,15 @@ def test_the_seed_decides_the_draws():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"task": "open"}, "unknown task"),
+        ({"task": "ternary"}, "unknown task"),
+        ({"task": "open"}, "d has no meaning"),
+        ({"d_a": 1.0}, "d_a has no meaning"),
+        ({"M": None}, "M is missing"),
+        (OPEN | {"noise": "logistic"}, "unknown noise"),
+        (OPEN | {"d_a": None}, "d_a is missing"),
+        (OPEN | {"accuracy": 1.2}, "accuracy cannot be used"),
+        (OPEN | {"zroc_slope": 0.0}, "zroc_slope cannot be used"),
+        (OPEN | {"criteria": [1.0, 0.5]}, "criteria cannot be used"),
         ({"noise": "gumbel"}, "unknown noise"),
         ({"meta_c": "middle"}, "unknown meta_c"),
         ({"n_options": 3}, "n_options has no meaning"),
