@@ -48,7 +48,9 @@ def average(table: MetricTable, column: str, resampling: Resampling | None = Non
             allowed=table.factors,
             mend=did_you_mean(column, table.factors),
         )
-    plan = replace(table.resampling if resampling is None else resampling, cluster=column, strata=None, null=0)
+    plan = replace(
+        table.resampling if resampling is None else resampling, cluster=column, strata=None, null=0, kind="percentile"
+    )
     rest = [name for name in table.factors if name != column]
     rng = np.random.default_rng(stream(plan.seed, "average"))
     rows: list[dict[str, Any]] = []

@@ -63,7 +63,7 @@ def compute_metrics(
     pool : sequence of str
         Columns to pool over that are otherwise kept apart.
     resampling : Resampling, optional
-        Default: 10,000 bootstrap resamples of the answers, 95 % percentile intervals.
+        Default: 10,000 bootstrap resamples of the answers, 95 % BCa intervals.
     on_violation, duplicates
         As for `validate`.
     progress : callable, optional
@@ -93,7 +93,7 @@ def compute_metrics(
     jobs = _jobs(table, kept, segments)
     found = _run(jobs, table, requests, plan, progress or _ignore)
     frame = pd.DataFrame([row for rows in found for row in rows])
-    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests, plan), *_bias_note(frame))
+    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests, plan), *_bias_note(frame, plan))
     screened = (
         screen(ds, duplicates=duplicates).brief() if any(r.measure.family == EFFICIENCY for r in requests) else []
     )
@@ -190,7 +190,10 @@ def _measure(
                 if stop.is_set():
                     raise KeyboardInterrupt
                 one.replicates.append(one.values(own[id(one.narrowed)]))
-    return [{**_row(one, design_, plan, trouble), **_by_chance(one, observed, plan, rng)} for one in running]
+    return [
+        {**_row(one, _interval(one, design_, plan, rng), plan, trouble), **_by_chance(one, observed, plan, rng)}
+        for one in running
+    ]
 
 
 def _start(request: Request, narrowed: Narrowed, wide: Distinct, observed: Floats) -> _Running:
@@ -226,8 +229,7 @@ def _design(rows: pd.DataFrame, wide: Distinct, count: Floats, plan: Resampling)
         return None, f"no interval: one {plan.cluster}"
 
 
-def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str) -> dict[str, Any]:
-    interval = _interval(one, design_, plan)
+def _row(one: _Running, interval: Interval, plan: Resampling, trouble: str) -> dict[str, Any]:
     n_undefined = plan.size - interval.n_defined if one.replicates else 0
     return {
         "estimate": one.estimate,
@@ -237,8 +239,14 @@ def _row(one: _Running, design_: Design | None, plan: Resampling, trouble: str) 
         "bias": interval.bias,
         "n": one.n,
         "n_undefined": n_undefined,
-        "reason": one.reason or trouble,
+        "reason": one.reason or trouble or _no_ends(interval, one),
     }
+
+
+def _no_ends(interval: Interval, one: _Running) -> str:
+    if one.replicates and np.isfinite(one.estimate) and np.isnan(interval.lower):
+        return "no interval: every resample lies on one side of the estimate"
+    return ""
 
 
 def _by_chance(one: _Running, observed: Floats, plan: Resampling, rng: np.random.Generator) -> dict[str, float]:
@@ -258,14 +266,15 @@ def _by_chance(one: _Running, observed: Floats, plan: Resampling, rng: np.random
     return {"null_mean": mean, "p_null": p_above(sign * null, sign * one.estimate)}
 
 
-def _interval(one: _Running, design_: Design | None, plan: Resampling) -> Interval:
+def _interval(one: _Running, design_: Design | None, plan: Resampling, rng: np.random.Generator) -> Interval:
     if not one.replicates or design_ is None:
         return UNDEFINED
     replicates = np.concatenate(one.replicates)
     if plan.kind == "percentile":
         return percentile(replicates, one.estimate, plan.level)
-    without, multiplicity = design_.jackknife()
-    return bca(replicates, one.estimate, plan.level, one.values(one.narrowed.weights(without)), multiplicity)
+    left_out = [(one.values(one.narrowed.weights(weights)), n) for weights, n in design_.jackknife(rng)]
+    values, multiplicity = (np.concatenate(parts) for parts in zip(*left_out, strict=True))
+    return bca(replicates, one.estimate, plan.level, values, multiplicity)
 
 
 def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
@@ -289,13 +298,15 @@ def _cautions(requests: Sequence[Request], plan: Resampling) -> list[str]:
     return told
 
 
-def _bias_note(frame: pd.DataFrame) -> list[str]:
+def _bias_note(frame: pd.DataFrame, plan: Resampling) -> list[str]:
     """Name the measures whose resamples lie beside the estimate by more than half a standard error."""
-    if not len(frame) or not frame["standard_error"].notna().any():
+    if plan.kind != "percentile" or not len(frame) or not frame["standard_error"].notna().any():
         return []
     far = frame[frame["bias"].abs() > 0.5 * frame["standard_error"]]
     names = ", ".join(dict.fromkeys(far["metric"]))
-    return [f"resamples are biased for {names}: prefer bca intervals, or read the bias column"] if names else []
+    return (
+        [f"resamples are biased for {names}: percentile intervals lie beside the truth, bca corrects"] if names else []
+    )
 
 
 def _ignore(done: int, total: int) -> None:

@@ -46,10 +46,13 @@ def value_text(row: Mapping[Any, Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three decimals, or three significant figures above 100."""
+    """Return a number with three decimals, whole numbers and those above 100 without, huge ones as powers of ten."""
     if np.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
+    if abs(value) >= 1e6:
+        return f"{value:.2e}"
+    whole = abs(value) >= 2 and float(value).is_integer()  # a count; 1 may be a share
+    return f"{value:,.0f}" if whole or abs(value) >= 100 else f"{value:.3f}"
 
 
 def reasons(table: MetricTable) -> list[str]:

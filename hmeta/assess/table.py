@@ -25,7 +25,7 @@ class Resampling:
     size : int
         Replicates; 0 for none.
     level : float
-    kind : {"percentile", "bca"}
+    kind : {"bca", "percentile"}
     cluster, strata : str or None
         Columns: what is drawn whole, and within what.
     seed : int
@@ -35,7 +35,7 @@ class Resampling:
 
     size: int = RESAMPLES
     level: float = LEVEL
-    kind: str = "percentile"
+    kind: str = "bca"
     cluster: str | None = None
     strata: str | None = None
     seed: int = 0

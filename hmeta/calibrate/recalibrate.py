@@ -107,7 +107,7 @@ def recalibrate(
     folded = nothing_held_out(answers) if in_sample else hold_out(answers, folds, seed)
     cells, fitted = fit_segments(answers, folded, chosen, options)
     _refuse_none(fitted)
-    maps = MapFile(chosen, options, answers.keys, answers.pooled, fitted, source=str(ds.attrs.get("title", "")))
+    maps = MapFile(chosen, options, answers.keys, answers.pooled, fitted, source=str(ds.attrs.get("source", "")))
     if in_sample:
         judged = "on the answers that the maps were fitted to (in-sample: errors are too low)"
     else:

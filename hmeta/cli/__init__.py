@@ -60,8 +60,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments : sequence of str, optional
         The words after ``hmeta``; those of the process by default.
     """
+    _keep_compiled()
     words, debug = _take_debug(sys.argv[1:] if arguments is None else arguments)
     sys.exit(_flush(_run_safely(words, debug=debug)))
+
+
+def _keep_compiled() -> None:
+    """Have JAX, wherever a command comes to import it, keep compiled programs for the next run."""
+    import platformdirs
+
+    folder = os.path.join(platformdirs.user_cache_dir("hmeta"), "jax")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", folder)
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
 def _show_version(asked: bool) -> None:

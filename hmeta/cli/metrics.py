@@ -29,7 +29,7 @@ def run(
     ] = None,
     bootstrap: Annotated[int, typer.Option(help="Resamples for the intervals; 0 for none.")] = 10_000,
     interval: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    kind: Annotated[str, typer.Option(help="Kind of interval: percentile or bca.")] = "percentile",
+    kind: Annotated[str, typer.Option(help="Kind of interval: bca or percentile.")] = "bca",
     cluster: Annotated[str | None, typer.Option(help="Draw whole clusters: item, model, …")] = None,
     strata: Annotated[str | None, typer.Option(help="Draw within the levels of a column.")] = None,
     null: Annotated[
@@ -110,12 +110,14 @@ def _print(table: MetricTable) -> None:
 
 
 def _title(table: MetricTable) -> str:
+    from hmeta.resample.intervals import NAMES
+
     plan = table.resampling
     if not plan.size:
         return "without intervals (--bootstrap 0)"
     whole = f" of whole {plan.cluster}s" if plan.cluster else ""
     within = f" within {plan.strata}" if plan.strata else ""
-    return f"[{100 * plan.level:g} % {plan.kind} intervals, {plan.size:,} resamples{whole}{within}]"
+    return f"[{100 * plan.level:g} % {NAMES[plan.kind]} intervals, {plan.size:,} resamples{whole}{within}]"
 
 
 def _print_wide(table: MetricTable) -> None:

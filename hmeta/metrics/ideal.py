@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,9 +44,14 @@ def ideal_information(answers: Answers, noise: str) -> Floats:
 
 def _nodes(d: Floats, beyond: float) -> tuple[Floats, Floats]:
     """Return Gauss–Legendre nodes from 0 to d + beyond with their weights, ``(cell, node)``."""
-    x, w = np.polynomial.legendre.leggauss(N_NODES)
+    x, w = _legendre()
     half = 0.5 * (np.maximum(d, 0.0) + beyond)[:, None]
     return half * (x + 1.0), half * w
+
+
+@cache
+def _legendre() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(N_NODES)
 
 
 def _integrate(right: Floats, wrong: Floats, step: Floats) -> Floats:

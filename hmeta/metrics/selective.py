@@ -103,6 +103,7 @@ def excess_aurc(confidence: Floats, correct: Floats, *, weights: Floats) -> Floa
     better="higher",
     reference="El-Yaniv & Wiener (2010), selective risk at a coverage",
     needs=(answers,),
+    variants=({"coverage": 0.8},),
 )
 def accuracy_at_coverage(confidence: Floats, correct: Floats, *, weights: Floats, coverage: float = 0.8) -> Floats:
     """Share of right answers among the surest `coverage` of all answers.
@@ -127,6 +128,7 @@ def accuracy_at_coverage(confidence: Floats, correct: Floats, *, weights: Floats
     better="higher",
     reference="Geifman & El-Yaniv (2017), coverage at a desired risk, without their confidence bound",
     needs=(answers,),
+    variants=({"risk": 0.05},),
 )
 def coverage_at_risk(confidence: Floats, correct: Floats, *, weights: Floats, risk: float = 0.05) -> Floats:
     """Largest share of answers that a confidence threshold can accept with an error rate of at most `risk`.

@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri
 
 Floats = NDArray[np.float64]
 Kind = Literal["percentile", "bca"]
-KINDS: tuple[Kind, ...] = ("percentile", "bca")
+KINDS: tuple[Kind, ...] = ("bca", "percentile")
+NAMES = {"bca": "BCa", "percentile": "percentile"}
 
 
 class Interval(NamedTuple):

@@ -31,7 +31,7 @@ def both():
     published = pd.read_csv(SHARED / "atlas_bootstrap_cis.csv")
     names = pd.read_csv(SHARED / "atlas_models.csv").set_index("short_name")["model"]
     published = published.assign(model=published["model"].map(names), domain=published["domain"].map(DOMAINS))
-    plan = Resampling(size=2000)
+    plan = Resampling(size=2000, kind="percentile")
     data = read_dataset(share("data", "mmlu_atlas.nc"))
     ours = compute_metrics(data, ["auroc2", "accuracy"], by=["domain"], resampling=plan).frame
     accuracy = ours[ours["metric"] == "accuracy"][["model", "domain", "estimate"]].rename(

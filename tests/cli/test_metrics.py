@@ -38,7 +38,7 @@ def test_metrics_prints_the_report_and_a_row_a_model(results, capsys):
     status, out, err = hmeta(capsys, "metrics", results, "--bootstrap", 200)
     assert status == 0
     assert out.startswith("240 rows in, 240 used, 0 excluded")
-    for word in ("AUROC2", "ECE", "Brier", "accuracy", "95 % percentile intervals, 200 resamples"):
+    for word in ("AUROC2", "ECE", "Brier", "accuracy", "95 % BCa intervals, 200 resamples"):
         assert word in out
     assert [line.split()[0] for line in out.splitlines() if line.startswith(("a ", "b "))] == ["a", "b"]
     assert "Traceback" not in err

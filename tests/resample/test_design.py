@@ -57,9 +57,19 @@ def test_clusters_of_one_answer_are_answers():
 
 
 def test_the_jackknife_leaves_one_unit_out():
-    weights, multiplicity = design(ROW, COUNT, 3).jackknife()
+    ((weights, multiplicity),) = design(ROW, COUNT, 3).jackknife(np.random.default_rng(1))
     assert multiplicity.tolist() == [30, 60, 20]
     assert weights.tolist() == [[29, 60, 20], [30, 59, 20], [30, 60, 19]]
+
+
+def test_the_jackknife_of_many_patterns_is_a_sample_in_chunks(monkeypatch):
+    monkeypatch.setattr("hmeta.resample.design.MOST_LEFT_OUT", 20)
+    monkeypatch.setattr("hmeta.resample.design.LARGEST_CHUNK", 300)
+    parts = list(design(np.arange(50), np.ones(50), 50).jackknife(np.random.default_rng(1)))
+    weights = np.concatenate([part[0] for part in parts])
+    assert len(parts) == 4
+    assert weights.shape == (20, 50)
+    assert (weights.sum(axis=1) == 49).all()
 
 
 def test_chunks_do_not_change_the_number_of_replicates(monkeypatch):
