@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hmeta.assess.cells import ALL, MEAN
 from hmeta.assess.table import MetricTable, Resampling
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.streams import stream
 from hmeta.resample.intervals import UNDEFINED, Interval, percentile
-
-MEAN = "(mean)"
-"""Stands in a factor's column for the average over its levels."""
 
 
 def average(table: MetricTable, column: str, resampling: Resampling | None = None) -> MetricTable:
@@ -54,11 +52,12 @@ def average(table: MetricTable, column: str, resampling: Resampling | None = Non
     rest = [name for name in table.factors if name != column]
     rng = np.random.default_rng(stream(plan.seed, "average"))
     rows: list[dict[str, Any]] = []
-    for key, part in table.frame.groupby([*rest, "metric"], sort=False):
+    levels_only = table.frame[table.frame[column] != ALL]
+    for key, part in levels_only.groupby([*rest, "metric"], sort=False):
         levels = dict(zip([*rest, "metric"], key, strict=True))
         rows.append({column: MEAN, **levels, **_mean(part, plan, rng)})
     frame = pd.DataFrame(rows)
-    note = f"{MEAN} weighs every {column} alike; its interval draws whole {column}s"
+    note = f"{MEAN} weighs every {column} alike; its percentile interval draws whole {column}s"
     notes = (*table.notes, note)
     return replace(table, frame=frame, factors=(column, *rest), resampling=plan, notes=notes)
 

@@ -11,21 +11,19 @@ import pandas as pd
 import xarray as xr
 
 from hmeta.assess.answers import ASKED, AnswerTable, answer_table
-from hmeta.assess.cells import cell_factors, cells_of
+from hmeta.assess.cells import MEAN, cell_factors, cells_of
 from hmeta.assess.compute import Progress
 from hmeta.assess.distinct import Floats, Narrowed
 from hmeta.assess.pairs import Paired, Unit, pair_units
 from hmeta.assess.requests import requests_for
+from hmeta.assess.table import check_level, check_seed
 from hmeta.core.errors import DataError
 from hmeta.core.registry import did_you_mean
 from hmeta.core.streams import stream
 from hmeta.metrics.catalogue import Request
 from hmeta.resample.intervals import UNDEFINED, percentile
-from hmeta.resample.multiplicity import correct_p_values
+from hmeta.resample.multiplicity import check_correction, correct_p_values
 from hmeta.resample.permutation import p_value, shuffle_groups, swap_pairs
-
-MEAN = "(mean)"
-"""Stands for the average over the observed units."""
 
 ITEM = "item"
 
@@ -52,6 +50,15 @@ class TestOptions:
     seed: int = 0
 
     __test__ = False  # no test class, whatever its name says to pytest
+
+    def check(self) -> None:
+        """Refuse impossible numbers and unknown corrections."""
+        for name, number in (("resamples", self.resamples), ("permutations", self.permutations)):
+            if number < 100:
+                raise DataError(f"too few {name}", received=str(number), allowed="100 and more")
+        check_level(self.level)
+        check_seed(self.seed)
+        check_correction(self.correction)
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,7 @@ def compare_conditions(
     [-0.5]
     """
     chosen = TestOptions() if options is None else options
+    chosen.check()
     table = answer_table(ds, on_violation=on_violation, duplicates=duplicates)
     levels, base = _levels(table, condition, baseline)
     requests = requests_for(table, metrics)
@@ -160,7 +168,7 @@ def _levels(table: AnswerTable, condition: str, baseline: str | None) -> tuple[l
             allowed=list(table.factors),
             mend=did_you_mean(condition, table.factors),
         )
-    found = [cell.levels[condition] for cell in cells_of(table.used, [condition], [])]
+    found = [cell.levels[condition] for cell in cells_of(table.used.factors, [condition], [])]
     if len(found) < 2:
         raise DataError(
             "a condition needs two levels or more", where=f"column {condition}", received=", ".join(found) or "none"
@@ -183,13 +191,14 @@ def _refuse_asked(requests: Sequence[Request]) -> None:
 
 def _pair_column(table: AnswerTable, condition: str, pair: str | None) -> str | None:
     if pair == "auto":
-        return ITEM if ITEM in table.used and condition != ITEM else None
-    if pair is not None and (pair not in table.used or pair == condition):
+        return ITEM if ITEM in table.factors and condition != ITEM else None
+    possible = [name for name in table.factors if name != condition and name not in table.kept]
+    if pair is not None and pair not in possible:
         raise DataError(
             f'column "{pair}" cannot pair answers',
             where="--pair",
-            allowed=[name for name in table.factors if name != condition],
-            mend=did_you_mean(pair, table.factors),
+            allowed=possible or "none: this file has no column that could",
+            mend=did_you_mean(pair, possible),
         )
     return pair
 
@@ -230,16 +239,19 @@ def _one_level(
     condition, level, base = place
     pair, options = how
     word = _words(table, condition)
-    rows = table.used[np.isin(word, [level, base])].reset_index(drop=True)
+    rows = table.used.take(np.flatnonzero(np.isin(word, [level, base])))
     is_first = word[np.isin(word, [level, base])] == level
-    cells = [c for c in cells_of(rows, factors, []) if is_first[c.entries].any() and (~is_first[c.entries]).any()]
+    every = cells_of(rows.factors, factors, [])
+    cells = [c for c in every if is_first[c.entries].any() and (~is_first[c.entries]).any()]
     if not cells:
         return []
     columns = list(dict.fromkeys(name for r in requests for name in r.measure.columns))
     paired = pair_units(rows, cells, is_first, columns, pair)
     runs = [_Run(r, unit, unit.rows.narrowed(r.measure.columns)) for unit in paired.units for r in requests]
-    drawn = _differences(runs, _bootstrap(paired, options, f"{condition} {level}"))
-    null = _differences(runs, _permuted(paired, options, f"{condition} {level}"))
+    drawn = null = [np.zeros(0)] * len(runs)
+    if paired.n_rows:
+        drawn = _differences(runs, _bootstrap(paired, options, f"{condition} {level}"))
+        null = _differences(runs, _permuted(paired, options, f"{condition} {level}"))
     found = [_row(run, drawn[i], null[i], options) for i, run in enumerate(runs)]
     means = _means(found, drawn, null, requests, options) if len(paired.units) > 1 else []
     blank = dict.fromkeys(factors, MEAN)
@@ -248,8 +260,8 @@ def _one_level(
 
 
 def _words(table: AnswerTable, condition: str) -> np.ndarray:
-    words = np.empty(len(table.used), dtype=object)
-    for cell in cells_of(table.used, [condition], []):
+    words = np.empty(len(table.used.count), dtype=object)
+    for cell in cells_of(table.used.factors, [condition], []):
         words[cell.entries] = cell.levels[condition]
     return words
 
@@ -287,12 +299,15 @@ def _differences(runs: Sequence[_Run], weights: Iterator[tuple[Floats, Floats]])
 def _row(run: _Run, drawn: Floats, null: Floats, options: TestOptions) -> dict[str, Any]:
     why = run.undefined(run.unit.first) or run.undefined(run.unit.second)
     at = [np.nan if why else float(run.value(side)) for side in (run.unit.first, run.unit.second)]
+    if np.isinf(at).any():
+        why = "infinite: an answer at certainty was wrong" if run.request.measure.name == "log_score" else "infinite"
     row = _summary(run.request.name, (at[0], at[1]), drawn, null, options)
     return {**row, "n_pairs": run.unit.n_pairs, "n_left_out": run.unit.n_left_out, "reason": why}
 
 
 def _summary(name: str, at: tuple[float, float], drawn: Floats, null: Floats, options: TestOptions) -> dict[str, Any]:
-    difference = at[0] - at[1]
+    with np.errstate(invalid="ignore"):
+        difference = float(np.subtract(*at))
     interval = percentile(drawn, difference, options.level) if len(drawn) else UNDEFINED
     return {
         "metric": name,
@@ -302,6 +317,7 @@ def _summary(name: str, at: tuple[float, float], drawn: Floats, null: Floats, op
         "lower": interval.lower,
         "upper": interval.upper,
         "standard_error": interval.standard_error,
+        "n_undefined": len(drawn) - interval.n_defined,
         "p": p_value(null, difference),
     }
 
@@ -322,11 +338,19 @@ def _means(
             rows.append({**nothing, "n_pairs": 0, "n_left_out": 0.0, "reason": "no unit has a value"})
             continue
         at = tuple(float(np.mean([found[i][side] for i in mine])) for side in ("at_level", "at_baseline"))
-        average = [np.mean([values[i] for i in mine], axis=0) for values in (drawn, null)]
+        average = [_mean_of_defined([values[i] for i in mine]) for values in (drawn, null)]
         row = _summary(request.name, (at[0], at[1]), average[0], average[1], options)
         numbers = {key: sum(found[i][key] for i in mine) for key in ("n_pairs", "n_left_out")}
         rows.append({**row, **numbers, "reason": ""})
     return rows
+
+
+def _mean_of_defined(values: list[Floats]) -> Floats:
+    """Return the mean over the units in each replicate, of those that have a value in it; NaN where none has."""
+    stacked = np.array(values)
+    there = ~np.isnan(stacked)
+    n = there.sum(axis=0)
+    return np.where(n > 0, np.where(there, stacked, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
 
 
 def _corrected(frame: pd.DataFrame, factors: list[str], method: str) -> pd.DataFrame:
@@ -348,6 +372,11 @@ def _notes(pair: str | None, factors: list[str], options: TestOptions, frame: pd
         notes = [
             f"paired by {pair}: resamples draw whole {pair}s, permutations swap the conditions within the same {pair}"
         ]
+    lost = int((frame["n_undefined"] > 0.05 * options.resamples).sum())
+    if lost:
+        notes.append(
+            f"{lost} intervals leave out more than 5 % of the resamples, where a measure has no value: n_undefined"
+        )
     left_out = frame["n_left_out"].max()
     if left_out:
         notes.append(f"up to {left_out:g} answers of a unit are left out: their {pair} has no partner")

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from hmeta.assess.answers import ASKED, AnswerTable, answer_table
+from hmeta.assess.answers import ASKED, AnswerTable, Rows, answer_table
 from hmeta.assess.cells import Cell, cell_factors, cells_of
 from hmeta.assess.chance import can_shuffle, shuffled
-from hmeta.assess.distinct import Distinct, Floats, Narrowed, distinct
+from hmeta.assess.distinct import Distinct, Floats, Ints, Narrowed, distinct
 from hmeta.assess.requests import requests_for
 from hmeta.assess.screen import screen
 from hmeta.assess.table import MetricTable, Resampling
@@ -25,10 +25,12 @@ from hmeta.metrics.catalogue import Request
 from hmeta.metrics.measure import MAY_LACK
 from hmeta.resample.design import Design, design
 from hmeta.resample.intervals import UNDEFINED, Interval, bca, percentile
-from hmeta.resample.permutation import p_above
+from hmeta.resample.permutation import p_above, p_value
 
 N_THREADS = 2
 """NumPy lets go of the interpreter while it draws and adds up."""
+
+ITEM = "item"
 
 EFFICIENCY = "efficiency"
 """Family of the measures before which the validity screen speaks."""
@@ -85,7 +87,7 @@ def compute_metrics(
     >>> table.frame["estimate"].tolist()
     [0.75]
     """
-    table = answer_table(ds, on_violation=on_violation, duplicates=duplicates)
+    table = answer_table(ds, pool=pool, on_violation=on_violation, duplicates=duplicates)
     plan = Resampling() if resampling is None else resampling
     plan.check(table)
     requests = requests_for(table, metrics)
@@ -93,7 +95,13 @@ def compute_metrics(
     jobs = _jobs(table, kept, segments)
     found = _run(jobs, table, requests, plan, progress or _ignore)
     frame = pd.DataFrame([row for rows in found for row in rows])
-    notes = (*table.notes, *_pool_notes(table, pool), *_cautions(requests, plan), *_bias_note(frame, plan))
+    notes = (
+        *table.notes,
+        *_pool_notes(table, pool),
+        *_repeat_note(table, kept, plan),
+        *_cautions(requests, plan),
+        *_bias_note(frame, plan),
+    )
     screened = (
         screen(ds, duplicates=duplicates).brief() if any(r.measure.family == EFFICIENCY for r in requests) else []
     )
@@ -111,8 +119,8 @@ class _Job:
 
 def _jobs(table: AnswerTable, kept: list[str], segments: list[str]) -> list[_Job]:
     """Return every cell that was asked for anything; none of its answers may be usable."""
-    used = {tuple(cell.levels.items()): cell.entries for cell in cells_of(table.used, kept, segments)}
-    asked: list[Cell] = cells_of(table.asked, kept, segments)
+    used = {tuple(cell.levels.items()): cell.entries for cell in cells_of(table.used.factors, kept, segments)}
+    asked: list[Cell] = cells_of(table.asked.factors, kept, segments)
     none = np.zeros(0, dtype=np.int64)
     return [
         _Job(cell.levels, used.get(tuple(cell.levels.items()), none), cell.entries, number)
@@ -140,19 +148,14 @@ def _cell(
     job: _Job, table: AnswerTable, requests: tuple[Request, ...], plan: Resampling, stop: Event
 ) -> list[dict[str, Any]]:
     out: dict[str, dict[str, Any]] = {}
-    n_asked, n_used = (float(rows["count"].to_numpy()[entries].sum()) for rows, entries in _sources(job, table))
-    for source, (rows, entries) in zip(("asked", "used"), _sources(job, table), strict=True):
+    sources = {"asked": table.asked.take(job.asked), "used": table.used.take(job.used)}
+    for source, rows in sources.items():
         mine = [r for r in requests if bool(ASKED & set(r.measure.columns)) == (source == "asked")]
         if mine:
-            part = rows.iloc[entries]
             rng = np.random.default_rng([stream(plan.seed, f"bootstrap {source}"), job.number])
-            out |= {r.name: row for r, row in zip(mine, _measure(part, mine, plan, rng, stop), strict=True)}
-    head = dict(job.levels)
-    return [{**head, "metric": r.name, **out[r.name], "n_excluded": n_asked - n_used} for r in requests]
-
-
-def _sources(job: _Job, table: AnswerTable) -> tuple[tuple[pd.DataFrame, np.ndarray], tuple[pd.DataFrame, np.ndarray]]:
-    return (table.asked, job.asked), (table.used, job.used)
+            out |= {r.name: row for r, row in zip(mine, _measure(rows, mine, plan, rng, stop), strict=True)}
+    n_excluded = float(sources["asked"].count.sum() - sources["used"].count.sum())
+    return [{**job.levels, "metric": r.name, **out[r.name], "n_excluded": n_excluded} for r in requests]
 
 
 @dataclass
@@ -172,28 +175,34 @@ class _Running:
 
 
 def _measure(
-    rows: pd.DataFrame, requests: list[Request], plan: Resampling, rng: np.random.Generator, stop: Event
+    rows: Rows, requests: list[Request], plan: Resampling, rng: np.random.Generator, stop: Event
 ) -> list[dict[str, Any]]:
     names = list(dict.fromkeys(name for r in requests for name in r.measure.columns))
-    wide = distinct({name: rows[name].to_numpy(dtype=np.float64) for name in names})
-    count = rows["count"].to_numpy(dtype=np.float64)
-    observed = np.bincount(wide.row, weights=count, minlength=wide.n_rows)
+    wide = distinct({name: rows.columns[name] for name in names})
+    observed = np.bincount(wide.row, weights=rows.count, minlength=wide.n_rows)
     narrowed = {r.measure.columns: wide.narrowed(r.measure.columns, may_lack=MAY_LACK) for r in requests}
     running = [_start(r, narrowed[r.measure.columns], wide, observed) for r in requests]
-    design_, trouble = _design(rows, wide, count, plan)
+    design_, trouble = _design(rows, wide, plan)
     live = [one for one in running if one.request.resampled and not np.isnan(one.estimate)]
     if live and design_ is not None:
         for weights in design_.replicates(rng, plan.size):
             # Measures of the same columns get the same array, so that what they share is computed once.
             own = {id(one.narrowed): one.narrowed.weights(weights) for one in live}
             for one in live:
-                if stop.is_set():
-                    raise KeyboardInterrupt
+                _check(stop)
                 one.replicates.append(one.values(own[id(one.narrowed)]))
-    return [
-        {**_row(one, _interval(one, design_, plan, rng), plan, trouble), **_by_chance(one, observed, plan, rng)}
-        for one in running
-    ]
+    found = []
+    for one in running:
+        _check(stop)
+        interval = _interval(one, design_, plan, rng)
+        found.append({**_row(one, interval, plan, trouble), **_by_chance(one, observed, plan, rng)})
+    return found
+
+
+def _check(stop: Event) -> None:
+    """End this cell's work where the user has interrupted."""
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def _start(request: Request, narrowed: Narrowed, wide: Distinct, observed: Floats) -> _Running:
@@ -209,24 +218,39 @@ def _start(request: Request, narrowed: Narrowed, wide: Distinct, observed: Float
 
 def _lack(names: Sequence[str], wide: Distinct) -> str:
     empty = [name for name in names if name not in MAY_LACK and np.isnan(wide.columns[name]).all()]
-    if any(name in ("probability", "p_positive") or name.startswith("scale_") for name in empty):
+    if "p_positive" in empty:
+        return "confidence is a rating or has no declared scale: no probability of a verdict"
+    if any(name == "probability" or name.startswith("scale_") for name in empty):
         return "no scale is declared"
     return f"{' and '.join(empty or names)} missing for every answer"
 
 
-def _design(rows: pd.DataFrame, wide: Distinct, count: Floats, plan: Resampling) -> tuple[Design | None, str]:
-    if not plan.size or not count.sum():
+def _design(rows: Rows, wide: Distinct, plan: Resampling) -> tuple[Design | None, str]:
+    """Return what is drawn, or None and why there can be no interval."""
+    if not plan.size or not rows.count.sum():
         return None, ""
-    codes = {
-        name: None if column is None else pd.factorize(rows[column], use_na_sentinel=False)[0].astype(np.int64)
-        for name, column in (("cluster", plan.cluster), ("stratum", plan.strata))
-    }
+    if rows.count.sum() < 2:
+        return None, "no interval: one answer"
+    cluster = None if plan.cluster is None else _clusters(rows.factors[plan.cluster])
+    stratum = None if plan.strata is None else _codes(rows.factors[plan.strata])
     try:
-        return design(wide.row, count, wide.n_rows, **codes), ""
+        return design(wide.row, rows.count, wide.n_rows, cluster=cluster, stratum=stratum), ""
     except DataError as error:
         if plan.cluster is None or "one cluster" not in error.what:
             raise
         return None, f"no interval: one {plan.cluster}"
+
+
+def _codes(column: pd.Series) -> Ints:
+    return pd.factorize(column, use_na_sentinel=False)[0].astype(np.int64)
+
+
+def _clusters(column: pd.Series) -> Ints:
+    """Return codes in which every missing value is a cluster of its own."""
+    codes = pd.factorize(column)[0].astype(np.int64)
+    missing = np.flatnonzero(codes < 0)
+    codes[missing] = codes.max(initial=-1) + 1 + np.arange(len(missing))
+    return codes
 
 
 def _row(one: _Running, interval: Interval, plan: Resampling, trouble: str) -> dict[str, Any]:
@@ -261,9 +285,12 @@ def _by_chance(one: _Running, observed: Floats, plan: Resampling, rng: np.random
     null = np.concatenate(
         [request.measure.compute(*columns, weights=weights, **request.options) for columns, weights in dealt]
     )
-    sign = -1.0 if request.measure.better == "lower" else 1.0
-    mean = float(np.nanmean(null)) if np.isfinite(null).any() else np.nan
-    return {"null_mean": mean, "p_null": p_above(sign * null, sign * one.estimate)}
+    if not np.isfinite(null).any():
+        return {"null_mean": np.nan, "p_null": np.nan}
+    mean = float(np.nanmean(null))
+    sign = {"higher": 1.0, "lower": -1.0}.get(request.measure.better)
+    p = p_value(null - mean, one.estimate - mean) if sign is None else p_above(sign * null, sign * one.estimate)
+    return {"null_mean": mean, "p_null": p}
 
 
 def _interval(one: _Running, design_: Design | None, plan: Resampling, rng: np.random.Generator) -> Interval:
@@ -279,9 +306,22 @@ def _interval(one: _Running, design_: Design | None, plan: Resampling, rng: np.r
 
 def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
     return [
-        f"pooled over {table.used[name].nunique()} levels of {name}: differences between them count as well"
+        f"pooled over {table.used.factors[name].nunique()} levels of {name}: differences between them count as well"
         for name in pool
-        if name in table.used and table.used[name].nunique() > 1
+        if table.used.factors[name].nunique() > 1
+    ]
+
+
+def _repeat_note(table: AnswerTable, kept: list[str], plan: Resampling) -> list[str]:
+    """Say that answers to one item are not independent, where a unit gives several and they are drawn apart."""
+    factors = table.used.factors
+    if not plan.size or plan.cluster is not None or ITEM not in factors:
+        return []
+    known = factors[factors[ITEM].notna()]
+    if not known.duplicated([*kept, ITEM]).any():
+        return []
+    return [
+        "items are answered more than once, and those answers are not independent: --cluster item widens the intervals"
     ]
 
 
@@ -302,7 +342,8 @@ def _bias_note(frame: pd.DataFrame, plan: Resampling) -> list[str]:
     """Name the measures whose resamples lie beside the estimate by more than half a standard error."""
     if plan.kind != "percentile" or not len(frame) or not frame["standard_error"].notna().any():
         return []
-    far = frame[frame["bias"].abs() > 0.5 * frame["standard_error"]]
+    rounding = 1e-9 * frame["estimate"].abs().clip(lower=1.0)
+    far = frame[frame["bias"].abs() > (0.5 * frame["standard_error"]).clip(lower=rounding)]
     names = ", ".join(dict.fromkeys(far["metric"]))
     return (
         [f"resamples are biased for {names}: percentile intervals lie beside the truth, bca corrects"] if names else []

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hmeta.assess.answers import Rows
 from hmeta.assess.cells import Cell
 from hmeta.assess.distinct import Distinct, distinct
 from hmeta.resample.design import Design, Ints, Sparse, distinct_rows
@@ -61,13 +62,13 @@ class Paired:
 
 
 def pair_units(
-    table: pd.DataFrame, cells: Sequence[Cell], is_first: NDArray[np.bool_], columns: Sequence[str], pair: str | None
+    table: Rows, cells: Sequence[Cell], is_first: NDArray[np.bool_], columns: Sequence[str], pair: str | None
 ) -> Paired:
     """Line up the answers of every unit under two conditions.
 
     Parameters
     ----------
-    table : DataFrame
+    table : Rows
         Answers under either condition.
     cells : sequence of Cell
         The units.
@@ -84,12 +85,11 @@ def pair_units(
         inside = is_first[cell.entries]
         kept = _in_both(key[cell.entries], inside) if pair is not None else np.ones(len(inside), dtype=bool)
         entries, first = cell.entries[kept], inside[kept]
-        part = table.iloc[entries]
-        rows = distinct({name: part[name].to_numpy(dtype=np.float64) for name in columns})
-        count = part["count"].to_numpy(dtype=np.float64)
+        rows = distinct({name: table.columns[name][entries] for name in columns})
+        count = table.count[entries]
         at_first, at_second = (np.bincount(rows.row[s], count[s], minlength=rows.n_rows) for s in (first, ~first))
         n_pairs = len(np.unique(key[entries])) if pair is not None else 0
-        left_out = float(table["count"].to_numpy()[cell.entries[~kept]].sum())
+        left_out = float(table.count[cell.entries[~kept]].sum())
         span = slice(start, start + rows.n_rows)
         units.append(Unit(cell.levels, rows, at_first, at_second, span, n_pairs, left_out))
         parts.append((key[entries], first, start + rows.row, count))
@@ -100,14 +100,15 @@ def pair_units(
     return _paired(tuple(units), keys, first.astype(bool), row.astype(np.int64), count)
 
 
-def _keys(table: pd.DataFrame, pair: str | None) -> Ints:
+def _keys(table: Rows, pair: str | None) -> Ints:
+    """Return a code for each answer, −1 where it does not say to which pair it belongs."""
     if pair is None:
-        return np.zeros(len(table), dtype=np.int64)
-    return pd.factorize(table[pair], use_na_sentinel=False)[0].astype(np.int64)
+        return np.zeros(len(table.count), dtype=np.int64)
+    return pd.factorize(table.factors[pair])[0].astype(np.int64)
 
 
 def _in_both(key: Ints, first: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.isin(key, np.intersect1d(key[first], key[~first]))
+    return (key >= 0) & np.isin(key, np.intersect1d(key[first], key[~first]))
 
 
 def _paired(units: tuple[Unit, ...], key: Ints, first: NDArray[np.bool_], row: Ints, count: Floats) -> Paired:

@@ -40,9 +40,13 @@ def value_text(row: Mapping[Any, Any]) -> str:
     if np.isnan(row["estimate"]):
         return DASH
     text = number(row["estimate"])
-    if np.isnan(row["lower"]) or np.isnan(row["upper"]):
-        return text
-    return f"{text} [{number(row['lower'])}, {number(row['upper'])}]"
+    if not (np.isnan(row["lower"]) or np.isnan(row["upper"])):
+        text = f"{text} [{number(row['lower'])}, {number(row['upper'])}]"
+    if not np.isnan(row.get("p_null", np.nan)):
+        text = f"{text} (by chance {number(row['null_mean'])}, p {row['p_null']:.4f})"
+    if row.get("n_undefined", 0) and "n_units" in row:
+        text = f"{text} ({row['n_units']} of {row['n_units'] + row['n_undefined']})"
+    return text
 
 
 def number(value: float) -> str:
@@ -57,13 +61,13 @@ def number(value: float) -> str:
 
 def reasons(table: MetricTable) -> list[str]:
     """Return why values are missing, one line a reason, with the cells named."""
-    lacking = table.frame[table.frame["estimate"].isna() & (table.frame["reason"] != "")]
+    told = table.frame[table.frame["reason"] != ""]
     lines = []
-    for reason, part in lacking.groupby("reason", sort=False):
+    for (reason, lacking), part in told.groupby(["reason", told["estimate"].isna()], sort=False):
         names = list(dict.fromkeys(part["metric"]))
         cells = part[list(table.factors)].drop_duplicates().astype("str").agg(", ".join, axis=1).tolist()
         where = f" in {_some(cells, 'cells')}" if table.factors and cells else ""
-        lines.append(f"{reason}: no {_some(names, 'measures')}{where}")
+        lines.append(f"{reason}: {'no ' if lacking else ''}{_some(names, 'measures')}{where}")
     return lines
 
 
@@ -101,6 +105,7 @@ def content(table: MetricTable) -> dict[str, Any]:
             "cluster": plan.cluster,
             "strata": plan.strata,
             "seed": plan.seed,
+            "null": plan.null,
         },
         "notes": list(table.notes),
         "screen": list(table.screen),

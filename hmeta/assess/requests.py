@@ -68,10 +68,11 @@ def obstacle(measure: Card, table: AnswerTable) -> DataError | None:
         )
     if table.has(measure.columns):
         return None
-    rows = table.rows_for(measure.columns)
-    lacking = [name for name in measure.columns if name not in rows]
+    there = table.rows_for(measure.columns)
+    lacking = [name for name in measure.columns if name not in there.columns]
+    texts = [name for name in lacking if name in there.factors]
     return DataError(
         f"{measure.name} reads columns that the file does not have",
-        received=f"no column {', '.join(lacking)}" if lacking else "columns that hold no numbers",
+        received=f"{', '.join(texts)} without numbers" if texts else f"no column {', '.join(lacking)}",
         allowed=", ".join(measure.columns),
     )

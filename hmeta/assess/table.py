@@ -47,21 +47,32 @@ class Resampling:
             raise DataError("too few resamples", received=str(self.size), allowed="0 for none, or 100 and more")
         if self.null < 0 or 0 < self.null < 100:
             raise DataError("too few permutations", received=str(self.null), allowed="0 for none, or 100 and more")
-        if not 0 < self.level < 1:
-            raise DataError("the level of an interval is a share", received=f"{self.level:g}", allowed="as 0.95")
+        check_level(self.level)
+        check_seed(self.seed)
         if self.kind not in KINDS:
             mend = did_you_mean(self.kind, KINDS)
             raise DataError("unknown kind of interval", received=repr(self.kind), allowed=KINDS, mend=mend)
-        if self.seed < 0:
-            raise DataError("a seed is 0 or more", received=str(self.seed))
         for option, name in (("cluster", self.cluster), ("strata", self.strata)):
-            if name is not None and name not in table.used:
+            if name is not None and name not in table.factors:
                 mend = did_you_mean(name, table.factors) or (
                     "counts keep no items; resample from the answers themselves" if name == "item" else None
                 )
                 raise DataError(
                     f'column "{name}" is not in the data', where=f"--{option}", allowed=list(table.factors), mend=mend
                 )
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no share."""
+    if not 0 < level < 1:
+        mend = f"write {level / 100:g}" if 1 < level < 100 else None
+        raise DataError("the level of an interval is a share", received=f"{level:g}", allowed="as 0.95", mend=mend)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a negative seed."""
+    if seed < 0:
+        raise DataError("a seed is 0 or more", received=str(seed))
 
 
 @dataclass(frozen=True)

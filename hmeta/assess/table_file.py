@@ -36,7 +36,17 @@ def render(table: MetricTable, format: str) -> str:
 
 def check_format(path: Path, *, inputs: Sequence[Path], overwrite: bool) -> None:
     """Refuse an output that cannot be written, or whose suffix is no kind of table."""
-    known = (NETCDF, *SUFFIXES)
+    _check_suffix(path, (NETCDF, *SUFFIXES))
+    check_output(path, inputs=inputs, overwrite=overwrite)
+
+
+def check_csv(path: Path, *, inputs: Sequence[Path], overwrite: bool) -> None:
+    """Refuse an output that cannot be written, or is not called a CSV file."""
+    _check_suffix(path, (".csv",))
+    check_output(path, inputs=inputs, overwrite=overwrite)
+
+
+def _check_suffix(path: Path, known: tuple[str, ...]) -> None:
     if path.suffix.lower() not in known:
         raise OutputError(
             "unknown kind of table",
@@ -45,7 +55,6 @@ def check_format(path: Path, *, inputs: Sequence[Path], overwrite: bool) -> None
             allowed=known,
             mend=did_you_mean(path.suffix, known) or f"call it {path.stem}.csv",
         )
-    check_output(path, inputs=inputs, overwrite=overwrite)
 
 
 def write_table(table: MetricTable, path: Path, *, source: str, overwrite: bool = False) -> None:

@@ -28,14 +28,15 @@ def run(
         hmeta curve risk_coverage results.nc --csv
     """
     from hmeta.assess.curves import compute_curve
+    from hmeta.assess.table_file import check_csv
     from hmeta.cli._tables import print_json, print_table, records
     from hmeta.cli._words import one_of, split
-    from hmeta.core.files import check_output, read_dataset, write_bytes
+    from hmeta.core.files import read_dataset, write_bytes
 
     chosen = one_of({"json": json, "csv": csv})
     if output is not None:
-        check_output(output, inputs=[results], overwrite=overwrite)
-    points = compute_curve(
+        check_csv(output, inputs=[results], overwrite=overwrite)
+    found = compute_curve(
         read_dataset(results),
         curve,
         by=split(by),
@@ -43,15 +44,18 @@ def run(
         on_violation=on_violation,
         duplicates=duplicates,
     )
-    text = points.to_csv(index=False, lineterminator="\n")
+    text = found.frame.to_csv(index=False, lineterminator="\n")
     if output is not None:
         write_bytes(text.encode(), output)
     if chosen == "json":
-        print_json({"curve": curve, "points": records(points)})
+        print_json({"curve": curve, "notes": list(found.notes), "points": records(found.frame)})
     elif chosen == "csv":
         typer.echo(text.rstrip("\n"))
     else:
-        numbers = points.select_dtypes("number").columns
-        print_table(points, {str(name): (str(name), ".4g" if name in numbers else "") for name in points.columns})
+        typer.echo(f"{found.validation}\n")
+        numbers = found.frame.select_dtypes("number").columns
+        print_table(found.frame, {str(name): (str(name), ".4g" if name in numbers else "") for name in found.frame})
+        for note in found.notes:
+            typer.echo(f"note: {note}")
     if output is not None:
         typer.echo(f"wrote {output}", err=True)

@@ -40,14 +40,15 @@ def run(
         hmeta test results.nc --condition scale --baseline 0-100 --metric auroc2
     """
     from hmeta.assess.compare import TestOptions, compare_conditions
+    from hmeta.assess.table_file import check_csv
     from hmeta.cli._counting import counting
     from hmeta.cli._tables import print_json, records
     from hmeta.cli._words import one_of, split
-    from hmeta.core.files import check_output, read_dataset, write_bytes
+    from hmeta.core.files import read_dataset, write_bytes
 
     chosen = one_of({"json": json, "csv": csv})
     if output is not None:
-        check_output(output, inputs=[results], overwrite=overwrite)
+        check_csv(output, inputs=[results], overwrite=overwrite)
     column = None if pair == "none" else pair
     options = TestOptions(resamples, permutations, interval, column, correction, seed)
     with counting("levels compared", quiet=quiet) as report:

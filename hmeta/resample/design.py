@@ -23,8 +23,8 @@ Ints = NDArray[np.int64]
 Sparse = Any
 """A scipy.sparse.csr_array; its stubs know neither shapes nor products."""
 
-LARGEST_CHUNK = 4_000_000
-"""Numbers in the weights of one chunk of replicates (32 MB)."""
+LARGEST_CHUNK = 1_000_000
+"""Numbers in the weights of one chunk of replicates (8 MB)."""
 
 MOST_LEFT_OUT = 2_000
 """Patterns of which the jackknife leaves one unit out: its use, the acceleration of BCa, is a skewness."""

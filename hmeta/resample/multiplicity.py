@@ -30,15 +30,9 @@ def correct_p_values(p: NDArray[np.float64], method: str = "holm") -> NDArray[np
     >>> correct_p_values(np.array([0.01, 0.04, np.nan]), "holm").tolist()
     [0.02, 0.04, nan]
     """
+    check_correction(method)
     if method == "none":
         return p.copy()
-    if method not in METHODS:
-        raise DataError(
-            "unknown correction",
-            received=repr(method),
-            allowed=(*METHODS, "none"),
-            mend=did_you_mean(method, (*METHODS, "none")),
-        )
     from statsmodels.stats.multitest import multipletests
 
     out = np.full(len(p), np.nan)
@@ -46,3 +40,12 @@ def correct_p_values(p: NDArray[np.float64], method: str = "holm") -> NDArray[np
     if made.any():
         out[made] = multipletests(p[made], method=METHODS[method])[1]
     return out
+
+
+def check_correction(method: str) -> None:
+    """Refuse an unknown correction."""
+    allowed = (*METHODS, "none")
+    if method not in allowed:
+        raise DataError(
+            "unknown correction", received=repr(method), allowed=allowed, mend=did_you_mean(method, allowed)
+        )

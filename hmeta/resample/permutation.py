@@ -39,16 +39,20 @@ def swap_pairs(
         yield base[0] + moved, base[1] - moved
 
 
-def shuffle_groups(rng: np.random.Generator, first: Ints, second: Ints, size: int) -> Iterator[Pair]:
+def shuffle_groups(
+    rng: np.random.Generator, first: Ints, second: Ints, size: int, *, width: int | None = None
+) -> Iterator[Pair]:
     """Deal the answers of two conditions out again, each condition keeping its number of answers.
 
     Parameters
     ----------
     first, second : (row,)
         Counts under the two conditions.
+    width : int, optional
+        Numbers that a replicate holds together with others drawn beside it; sets the length of the chunks.
     """
     pooled = first + second
-    for n in _chunks(size, len(pooled)):
+    for n in _chunks(size, len(pooled) if width is None else width):
         drawn = rng.multivariate_hypergeometric(pooled, int(first.sum()), size=n, method="marginals")
         yield drawn.astype(np.float64), (pooled - drawn).astype(np.float64)
 
