@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hmeta.assess.compare import compare_conditions
     from hmeta.assess.compute import compute_metrics
     from hmeta.assess.curves import compute_curve
+    from hmeta.assess.derive import derive_geometric_mean, derive_p_true, derive_resampled
     from hmeta.assess.screen import screen
     from hmeta.calibrate.recalibrate import apply_maps, recalibrate
     from hmeta.infer.contrast import contrast
@@ -34,6 +35,9 @@ __all__ = [
     "compute_curve",
     "compute_metrics",
     "contrast",
+    "derive_geometric_mean",
+    "derive_p_true",
+    "derive_resampled",
     "diagnose",
     "fit",
     "fit_counts",
@@ -57,6 +61,9 @@ VERBS = {
     "compute_curve": "hmeta.assess.curves:compute_curve",
     "compute_metrics": "hmeta.assess.compute:compute_metrics",
     "contrast": "hmeta.infer.contrast:contrast",
+    "derive_geometric_mean": "hmeta.assess.derive:derive_geometric_mean",
+    "derive_p_true": "hmeta.assess.derive:derive_p_true",
+    "derive_resampled": "hmeta.assess.derive:derive_resampled",
     "diagnose": "hmeta.infer.diagnose:diagnose",
     "fit": "hmeta.infer.fit:fit",
     "fit_counts": "hmeta.infer.mle:fit_counts",

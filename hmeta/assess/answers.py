@@ -109,7 +109,8 @@ def answer_table(
     ds : Dataset
         Layout `trials` or `counts`.
     pool : sequence of str
-        Columns that will be pooled over. Where scales are, confidence is read as a share of its scale.
+        Columns over which answers will be put together, in a cell or by a permutation. Where scales are, confidence is
+        read as a share of its scale.
     on_violation, duplicates
         As for `validate`.
 
@@ -133,7 +134,7 @@ def answer_table(
     scales = scale_frame(valid.dataset)
     if "scale" in pool and scales is not None and len(scales[["scale_lower", "scale_upper"]].drop_duplicates()) > 1:
         used.columns["confidence"] = used.columns["probability"]
-        notes.append("scales are pooled: confidence is read as a share of each scale")
+        notes.append("confidence is read as a share of each scale, for answers on different scales are put together")
     asked = _asked_trials(ds, valid.dataset) if ds.attrs["hmeta_layout"] == "trials" else _asked_counts(valid.dataset)
     return AnswerTable(task_of(ds), used, asked, valid.report, tuple(notes))
 

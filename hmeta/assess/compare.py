@@ -143,7 +143,8 @@ def compare_conditions(
     """
     chosen = TestOptions() if options is None else options
     chosen.check()
-    table = answer_table(ds, on_violation=on_violation, duplicates=duplicates)
+    # A permutation gives a condition answers of the other one, and with them their scale.
+    table = answer_table(ds, pool=[condition], on_violation=on_violation, duplicates=duplicates)
     levels, base = _levels(table, condition, baseline)
     requests = requests_for(table, metrics)
     _refuse_asked(requests)

@@ -96,7 +96,7 @@ def _fit(raw: Ratings, options: dict[str, object], pad: float | str) -> tuple[pd
     amount = check_pad(pad)
     with jax.enable_x64(True):
         used = raw if amount == 0.0 else padded(raw, amount)
-        undefined = undefined_reasons(raw, used, occupied(raw).informative)
+        undefined = undefined_reasons(raw, used, occupied(raw).informative, occupied(used).too_many)
         fits = fit_cells(used, options, np.array([not reason for reason in undefined]))
         slope = _slopes(raw, options, undefined)
     failed = blank_failed(fits, undefined)

@@ -18,6 +18,13 @@ def three_levels(columns: Columns, weights: Floats) -> str:
     return "" if n > 2 else f"{'two confidence levels' if n == 2 else 'one confidence level'} used, a slope needs three"
 
 
+def few_levels(columns: Columns, weights: Floats) -> str:
+    """Ask for no more confidence levels than can be fitted."""
+    from hmeta.mle.table import MOST_LEVELS, TOO_MANY
+
+    return TOO_MANY if len(np.unique(columns["confidence"][weights > 0])) > MOST_LEVELS else ""
+
+
 def binormal_maximum(columns: Columns, weights: Floats) -> str:
     """Ask for a finite maximum of the binormal likelihood."""
     from hmeta.mle.type2_roc import NO_MAXIMUM, fit_type2_roc
@@ -26,7 +33,7 @@ def binormal_maximum(columns: Columns, weights: Floats) -> str:
     return NO_MAXIMUM if np.isnan(found.d_a[0]) else ""
 
 
-NEEDS = (*BOTH_OUTCOMES, three_levels, binormal_maximum)
+NEEDS = (*BOTH_OUTCOMES, three_levels, few_levels, binormal_maximum)
 
 
 @measure(

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from hmeta.mle.newton import ascend
 from hmeta.mle.point import Answers, type1_point
 from hmeta.mle.status import ONE_LEVEL
-from hmeta.mle.table import Block, from_weights, occupied
-from hmeta.mle.table import blocks as blocks_of
+from hmeta.mle.table import TOO_MANY, Block, blocks, from_weights, occupied, spans
 from hmeta.mle.type2 import Cell, derivatives, start
 from hmeta.sdt import meta_noise
 from hmeta.sdt.likelihood import Likelihood, Parameters, Pieces
@@ -29,8 +28,8 @@ REACH = 0.5 * float(np.log(LARGEST / SMALLEST))
 STARTS = (0.3, 3.0)
 """Noise from which ascents start, the higher end being kept: with d near 0 there can be two maxima."""
 
-CELLS_AT_ONCE = 128
-"""Bounds the memory: every level of every cell has as many numbers as the grid of the integral."""
+LEVELS_AT_ONCE = 512
+"""Levels of all cells together, about 500 MB: each has as many numbers as the grid of the integral, many times."""
 
 TO_INFINITY = f"no finite maximum: noise above {LARGEST:g}, confidence says next to nothing about correctness"
 
@@ -81,17 +80,24 @@ def _fit_block(likelihood: Likelihood, cells: Cell) -> tuple[Array, Array]:
 
 def fit_meta_noise(answers: Answers) -> tuple[Floats, list[str]]:
     """Return the noise of every cell, 0 where none is needed, and the reason where there is no estimate."""
+    noise, reason = np.full(len(answers.weights), np.nan), []
+    for span in spans(answers.weights):
+        part = answers._replace(weights=answers.weights[span], n_options=answers.n_options[span])
+        noise[span], words = _fit_part(part)
+        reason += words
+    return noise, reason
+
+
+def _fit_part(answers: Answers) -> tuple[Floats, list[str]]:
     type1 = type1_point(answers, "normal")
     levels = occupied(from_weights("binary", answers.outcome, answers.confidence, answers.weights, answers.n_options))
-    reason = [text or ("" if some else ONE_LEVEL) for text, some in zip(type1.reason, levels.informative, strict=True)]
+    of_levels = np.where(levels.informative, np.where(levels.too_many, TOO_MANY, ""), ONE_LEVEL)
+    reason = [text or str(other) for text, other in zip(type1.reason, of_levels, strict=True)]
     noise = np.full(len(reason), np.nan)
-    ready = np.flatnonzero([not text for text in reason])
+    ready = np.array([not text for text in reason], dtype=bool)
     with jax.enable_x64(True):
-        for first in range(0, len(ready), CELLS_AT_ONCE):
-            chosen = np.zeros(len(reason), dtype=bool)
-            chosen[ready[first : first + CELLS_AT_ONCE]] = True
-            for block in blocks_of(levels, chosen):
-                _store(noise, reason, block.cells, *_fit(block, type1.d, type1.c))
+        for block in blocks(levels, ready, room=lambda _, width: LEVELS_AT_ONCE // width):
+            _store(noise, reason, block.cells, *_fit(block, type1.d, type1.c))
     return noise, reason
 
 

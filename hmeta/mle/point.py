@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hmeta.mle.fit import SMALLEST_D, efficiency, fit_cells, likelihood_of
 from hmeta.mle.status import D_ZERO, blank_failed, type1_reasons, undefined_reasons
-from hmeta.mle.table import N_OUTCOMES, from_weights, occupied
+from hmeta.mle.table import N_OUTCOMES, from_weights, occupied, spans
 from hmeta.mle.type1 import invert_accuracy, outcome_point
 from hmeta.mle.zroc import zroc_slopes
 
@@ -78,8 +78,21 @@ def _mafc_d(counts: Floats, n_options: Floats, noise: str) -> Floats:
 
 def meta_point(answers: Answers, options: dict[str, object]) -> MetaPoint:
     """Estimate meta_d and M of every cell by maximum likelihood, as `fit_mle` does."""
+    parts = [_meta_point(part, options) for part in _parts(answers)]
+    numbers = [np.concatenate([np.zeros(0), *(part[i] for part in parts)]) for i in range(3)]
+    return MetaPoint(*numbers, *([text for part in parts for text in part[i]] for i in (3, 4)))
+
+
+def _parts(answers: Answers) -> list[Answers]:
+    """Return the answers some cells at a time, so that the long tables made of them have a bounded size."""
+    each = spans(answers.weights)
+    return [answers._replace(weights=answers.weights[s], n_options=answers.n_options[s]) for s in each]
+
+
+def _meta_point(answers: Answers, options: dict[str, object]) -> MetaPoint:
     data = from_weights(answers.task, answers.outcome, answers.confidence, answers.weights, answers.n_options)
-    undefined = undefined_reasons(data, data, occupied(data).informative)
+    levels = occupied(data)
+    undefined = undefined_reasons(data, data, levels.informative, levels.too_many)
     with jax.enable_x64(True):
         fits = fit_cells(data, options, np.array([not reason for reason in undefined], dtype=bool))
     reason = blank_failed(fits, undefined)
@@ -92,9 +105,14 @@ def meta_point(answers: Answers, options: dict[str, object]) -> MetaPoint:
 
 def zroc_point(answers: Answers) -> tuple[Floats, list[str]]:
     """Return the slope of the type-1 z-ROC of every cell, and the reason where there is none."""
+    parts = [_zroc_point(part) for part in _parts(answers)]
+    return np.concatenate([np.zeros(0), *(part[0] for part in parts)]), [text for part in parts for text in part[1]]
+
+
+def _zroc_point(answers: Answers) -> tuple[Floats, list[str]]:
     data = from_weights(answers.task, answers.outcome, answers.confidence, answers.weights, answers.n_options)
     levels = occupied(data)
-    reason = undefined_reasons(data, data, levels.informative)
+    reason = undefined_reasons(data, data, levels.informative, levels.too_many)
     with jax.enable_x64(True):
         slope = zroc_slopes(levels, np.array([not text for text in reason], dtype=bool))[:, 0]
     return slope, [text or ("no finite maximum" if np.isnan(s) else "") for text, s in zip(reason, slope, strict=True)]

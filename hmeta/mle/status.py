@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hmeta.mle.fit import SMALLEST_D, Fits
-from hmeta.mle.table import Ratings, outcome_counts
+from hmeta.mle.table import TOO_MANY, Ratings, outcome_counts
 from hmeta.mle.zroc import Z_95
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,9 @@ def _first(checks: list[tuple[NDArray[np.bool_], str]], n_cells: int) -> list[st
     return list(found)
 
 
-def undefined_reasons(raw: Ratings, used: Ratings, informative: NDArray[np.bool_]) -> list[str]:
+def undefined_reasons(
+    raw: Ratings, used: Ratings, informative: NDArray[np.bool_], too_many: NDArray[np.bool_]
+) -> list[str]:
     """Return for every cell why meta_d is undefined, or an empty string.
 
     Parameters
@@ -73,10 +75,13 @@ def undefined_reasons(raw: Ratings, used: Ratings, informative: NDArray[np.bool_
         responses, or one confidence level; it may stand in for a single empty outcome.
     informative : (cell,)
         Whether some criteria of the raw counts separate right from wrong.
+    too_many : (cell,)
+        Whether the counts used have more levels than can be fitted.
     """
     before, after = outcome_counts(raw), outcome_counts(used)
     type1 = type1_reasons(raw.task, before, after)
-    return [reason or ("" if some else ONE_LEVEL) for reason, some in zip(type1, informative, strict=True)]
+    found = np.where(informative, np.where(too_many, TOO_MANY, ""), ONE_LEVEL)
+    return [reason or str(text) for reason, text in zip(type1, found, strict=True)]
 
 
 def blank_failed(fits: Fits, undefined: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ levels), outcome, value (the confidence, larger = surer) and count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -22,6 +22,15 @@ LEVEL_SIZES = (2, 4, 8, 16, 32, 64, 128)
 CELL_SIZES = (1, 16, 128, 1024)
 LARGEST_BLOCK = 4_000_000
 """Numbers in the Hessians of one block."""
+
+LARGEST_TABLE = 1_000_000
+"""Entries of the long table at once, about 200 MB with what is sorted."""
+
+MOST_LEVELS = 500
+"""Levels in use by one response beyond which a cell is not fitted. Memory grows with their square and time with their
+cube: at 500 a cell takes 60 to 80 MB beside compiled code, and 0.2 to 0.7 s; at 20,000 it would take 58 GB."""
+
+TOO_MANY = f"more than {MOST_LEVELS:,} confidence levels: too many for a maximum-likelihood fit; bin or round them"
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,12 @@ def ratings(
     n = len(cells)
     options = cells["n_options"].to_numpy(float) if task == "mafc" else np.full(n, 2.0)
     return Ratings(task, n, table, options, np.full(n, float(sd_ratio)))
+
+
+def spans(weights: Floats) -> Iterator[slice]:
+    """Part the cells of weights ``(cell, row)`` so that the long table of each part has a bounded size."""
+    step = max(1, LARGEST_TABLE // max(1, weights.shape[1]))
+    return (slice(first, first + step) for first in range(0, len(weights), step))
 
 
 def from_weights(task: str, outcome: Floats, value: Floats, weights: Floats, n_options: Floats) -> Ratings:
@@ -174,6 +189,11 @@ class Occupied:
     level: Ints
     count: Floats
 
+    @property
+    def too_many(self) -> NDArray[np.bool_]:
+        """Whether a side has more than `MOST_LEVELS` levels, ``(cell,)``."""
+        return self.n_levels.max(axis=1) > MOST_LEVELS
+
 
 def occupied(data: Ratings) -> Occupied:
     """Find the levels that hold any answer, and number them within each cell and side."""
@@ -203,18 +223,34 @@ class Block:
     n_levels: Ints  # (cell, side)
 
 
-def blocks(levels: Occupied, chosen: NDArray[np.bool_]) -> Iterator[Block]:
-    """Group the chosen cells by number of levels, so that few shapes are compiled and little is padded."""
+def blocks(
+    levels: Occupied, chosen: NDArray[np.bool_], room: Callable[[int, int], int] | None = None
+) -> Iterator[Block]:
+    """Group the chosen cells by number of levels, so that few shapes are compiled and little is padded.
+
+    Parameters
+    ----------
+    levels : Occupied
+    chosen : (cell,)
+        Those with more than `MOST_LEVELS` levels are left out all the same.
+    room : callable, optional
+        From sides and levels to how many cells may be held at once; by default by the size of their Hessians.
+    """
+    chosen = chosen & ~levels.too_many
     most = np.maximum(levels.n_levels.max(axis=1), 2)
     sizes = np.array([*LEVEL_SIZES, *range(160, max(int(most.max()) + 32, 161), 32)])
     size = sizes[np.searchsorted(sizes, most)]
     n_sides = levels.n_levels.shape[1]
     for width in np.unique(size[chosen]):
         members = np.flatnonzero(chosen & (size == width))
-        room = max(1, LARGEST_BLOCK // (1 + n_sides * (width - 1)) ** 2)
-        step = max(s for s in CELL_SIZES if s <= room)
+        most_cells = max(1, (room or _room)(n_sides, int(width)))
+        step = max(s for s in CELL_SIZES if s <= most_cells)
         for first in range(0, len(members), step):
             yield _block(levels, members[first : first + step], int(width))
+
+
+def _room(n_sides: int, width: int) -> int:
+    return LARGEST_BLOCK // (1 + n_sides * (width - 1)) ** 2
 
 
 def _block(levels: Occupied, cells: Ints, width: int) -> Block:

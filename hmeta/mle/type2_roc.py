@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hmeta.mle.binormal import fit_binormal
-from hmeta.mle.table import blocks, from_weights, occupied
+from hmeta.mle.table import blocks, from_weights, occupied, spans
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +37,14 @@ def fit_type2_roc(confidence: Floats, correct: Floats, weights: Floats) -> Type2
     Returns
     -------
     Type2Roc
-        NaN with fewer than three levels, without right or wrong answers, or without a finite maximum.
+        NaN with fewer than three levels or more than `hmeta.mle.table.MOST_LEVELS`, without right or wrong answers,
+        or without a finite maximum.
     """
+    parts = [_fit(confidence, correct, weights[span]) for span in spans(weights)]
+    return Type2Roc(*(np.concatenate([np.zeros(0), *(part[i] for part in parts)]) for i in range(2)))
+
+
+def _fit(confidence: Floats, correct: Floats, weights: Floats) -> Type2Roc:
     levels = occupied(from_weights("mafc", correct, confidence, weights, np.full(len(weights), 2.0)))
     d_a, slope = np.full((2, len(weights)), np.nan)
     enough = levels.informative & (levels.n_levels[:, 0] >= FEWEST_LEVELS)

@@ -9,6 +9,7 @@ from hmeta.assess.compare import MEAN, TestOptions, compare_conditions
 from hmeta.core.errors import DataError
 from hmeta.metrics.discrimination import auroc2
 from hmeta.trials.counts import to_counts
+from hmeta.trials.tables import trials_dataset
 from tests.assess.data import answers, file_of
 
 QUICK = TestOptions(resamples=1000, permutations=1000)
@@ -100,6 +101,29 @@ def test_the_null_is_uniform_when_nothing_differs():
         p.append(found.frame["p"].iloc[0])
     low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 60, 0.2)
     assert low <= np.sum(np.array(p) <= 0.2) <= high
+
+
+def test_scales_are_exchanged_as_shares_so_that_the_null_is_no_mixture_of_units():
+    # The same answers on 0–100 and, blurred, on 0–7: were raw values mixed, the null would be several times too wide.
+    frame = answers(n_items=400, models=("a",), conditions=("x", "y"), seed=5)
+    sharp = frame["condition"] == "y"
+    blur = np.random.default_rng(6).normal(size=len(frame)) * 25
+    frame["scale"] = np.where(sharp, "0-100", "0-7")
+    share = frame[sharp]["confidence"].to_numpy() / 100
+    frame.loc[sharp, "confidence"] = 100 * share
+    frame.loc[~sharp, "confidence"] = np.round(7 * (share + blur[: len(share)] / 100).clip(0, 1))
+    frame.loc[~sharp, "correct"] = frame.loc[sharp, "correct"].to_numpy()
+    scales = pd.DataFrame(
+        {"scale_id": ["0-100", "0-7"], "scale_lower": [0.0, 0.0], "scale_upper": [100.0, 7.0], "scale_step": [1.0, 1.0]}
+    )
+    data = trials_dataset(frame.drop(columns="condition"), task="open", scales=scales)
+    found = compare_conditions(
+        data, "scale", metrics=["auroc2"], options=TestOptions(resamples=2000, permutations=2000)
+    )
+    row = found.frame.iloc[0]
+    z = abs(row["difference"]) / row["standard_error"]
+    assert z > 2.5
+    assert row["p"] == pytest.approx(2 * stats.norm.sf(z), abs=0.02)
 
 
 def test_counts_are_compared_unpaired():
