@@ -32,6 +32,12 @@ N_THREADS = 2
 
 ITEM = "item"
 
+BY_LEVEL = frozenset({"brier_reliability", "brier_resolution"})
+"""Measures, beside those of information, that learn something at each distinct confidence."""
+
+MANY_LEVELS = 0.2
+"""Levels an answer from which on that is hopeless."""
+
 EFFICIENCY = "efficiency"
 """Family of the measures before which the validity screen speaks."""
 
@@ -99,6 +105,7 @@ def compute_metrics(
         *table.notes,
         *_pool_notes(table, pool),
         *_repeat_note(table, kept, plan),
+        *_level_note(table, requests),
         *_cautions(requests, plan),
         *_bias_note(frame, plan),
     )
@@ -322,6 +329,18 @@ def _repeat_note(table: AnswerTable, kept: list[str], plan: Resampling) -> list[
         return []
     return [
         "items are answered more than once, and those answers are not independent: --cluster item widens the intervals"
+    ]
+
+
+def _level_note(table: AnswerTable, requests: Sequence[Request]) -> list[str]:
+    """Say that measures of what each level tells are nonsense where nearly every answer has a level of its own."""
+    named = [r.name for r in requests if r.measure.family == "information" or r.measure.name in BY_LEVEL]
+    levels = len(np.unique(table.used.columns["confidence"]))
+    if not named or levels < MANY_LEVELS * table.used.count.sum():
+        return []
+    return [
+        f"{', '.join(named)}: confidence takes {levels:,} values in {table.used.count.sum():,.0f} answers, and what a "
+        "value tells cannot be learnt from one answer; round the confidences first"
     ]
 
 

@@ -89,7 +89,8 @@ def compute_curve(
         points.append(pd.DataFrame(found if found else {"reason": [reason]}).assign(**cell.levels))
     whole = pd.concat(points, ignore_index=True)
     frame = whole[[*factors, *(column for column in whole if column not in factors)]]
-    return CurveTable(frame, tuple(factors), table.notes, table.report.render())
+    notes = (*table.notes, card.caution) if card.caution else table.notes
+    return CurveTable(frame, tuple(factors), notes, table.report.render())
 
 
 def _lack(columns: dict[str, np.ndarray]) -> str:

@@ -60,7 +60,9 @@ def _checked(requests: tuple[Request, ...], table: AnswerTable) -> tuple[Request
 def obstacle(measure: Card, table: AnswerTable) -> DataError | None:
     """Return the refusal for a measure that this file does not allow, or None."""
     if table.task not in measure.tasks:
-        mend = "an open task has no type-1 table; auroc2, d_a2 and meta_i need none" if table.task == "open" else None
+        mend = (
+            "an open task has no type-1 table; auroc2, type2_d_a and meta_i need none" if table.task == "open" else None
+        )
         return DataError(
             f"{measure.name} has no meaning for the task {table.task}",
             allowed=f"tasks {', '.join(measure.tasks)}",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from hmeta.calibrate.recalibrate import Calibrated
 
+RESULTS = ".nc"
+
 
 def run(
     results: Annotated[Path, typer.Argument(help="The results file (.nc), layout trials or counts.")],
@@ -58,6 +60,8 @@ def run(
     from hmeta.calibrate.recalibrate import apply_maps, recalibrate
     from hmeta.core.files import read_dataset, write_dataset
 
+    if in_sample:
+        _refuse_in_sample([name for name, value in (("folds", folds), ("seed", seed)) if value is not None])
     _check_outputs(output, save_map, [results, *([use_map] if use_map else [])], overwrite=overwrite)
     if use_map is not None:
         given = {"method": method, "by": by, "pool": pool, "folds": folds, "seed": seed, "save-map": save_map}
@@ -97,11 +101,27 @@ def _check_outputs(output: Path | None, save_map: Path | None, inputs: list[Path
     from hmeta.core.errors import OutputError
     from hmeta.core.files import check_output
 
+    if output is not None and output.suffix.lower() != RESULTS:
+        raise OutputError(
+            "unknown kind of results file",
+            where=str(output),
+            received=f'"{output.suffix}"' if output.suffix else "no suffix",
+            allowed=RESULTS,
+            mend=f"call it {output.stem}{RESULTS}",
+        )
     for path in (output, save_map):
         if path is not None:
             check_output(path, inputs=inputs, overwrite=overwrite)
     if output is not None and save_map is not None and output.resolve() == save_map.resolve():
         raise OutputError("results and maps cannot go to the same file", where=str(output))
+
+
+def _refuse_in_sample(idle: list[str]) -> None:
+    from hmeta.core.errors import DataError
+
+    if idle:
+        words = ", ".join(f"--{name}" for name in idle)
+        raise DataError("nothing is held out with --in-sample", received=words, mend="leave these options out")
 
 
 def _refuse_with_map(idle: list[str]) -> None:

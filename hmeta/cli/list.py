@@ -7,6 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+SHOWN = (
+    "formula", "family", "unit", "better", "tasks", "columns", "likelihood", "reports", "parameters", "priors",
+    "options", "neutral", "reference", "caution",
+)  # fmt: skip
+"""What a page shows below the definition, in this order."""
+
+WIDTH = 12
+
 
 class Kind(StrEnum):
     """What can be listed."""
@@ -24,10 +32,14 @@ def run(
 ) -> None:
     """Show what hmeta can compute, with definitions, units, options and references.
 
+    With a name the whole page of one: of a model its parameters with their formulas and links, and its priors.
+
     For example:
 
         hmeta list metrics
         hmeta list metrics ece
+        hmeta list models mafc_pooled
+        hmeta list methods platt
     """
     from hmeta.cli._tables import print_json, print_table
 
@@ -41,7 +53,7 @@ def run(
     import pandas as pd
 
     columns = {key: (key, "") for key in ("name", "family", "unit", "better", "tasks", "summary")}
-    print_table(pd.DataFrame(entries), columns)
+    print_table(pd.DataFrame([{key: _words(value) for key, value in entry.items()} for entry in entries]), columns)
     typer.echo(f"hmeta list {what} NAME shows the whole of one")
 
 
@@ -65,9 +77,20 @@ def _show(entries: list[dict[str, Any]], what: Kind, name: str, *, json: bool) -
     for line in str(entry.get("definition", entry["summary"])).splitlines():
         typer.echo(f"  {line}" if line else "")
     typer.echo("")
-    for key in ("family", "unit", "better", "tasks", "columns", "options", "neutral", "reference"):
-        if entry.get(key) not in (None, "", [], {}):
-            typer.echo(f"  {key + ':':<11}{_words(entry[key])}")
+    for key in SHOWN:
+        _show_line(key, entry.get(key))
+
+
+def _show_line(key: str, value: Any) -> None:
+    """Print one fact, a dict with a line for each of its names."""
+    if value in (None, "", [], {}):
+        return
+    if not isinstance(value, dict):
+        typer.echo(f"  {key + ':':<{WIDTH}}{_words(value)}")
+        return
+    typer.echo(f"  {key}:")
+    for name, inner in value.items():
+        typer.echo(f"    {name} = {inner}")
 
 
 def _words(value: Any) -> str:
@@ -90,17 +113,13 @@ def _curves() -> list[dict[str, Any]]:
 
 def _models() -> list[dict[str, Any]]:
     from hmeta.spec import load_model
+    from hmeta.spec.describe import describe_model
     from hmeta.spec.model_file import shipped_models
 
-    found = {name: load_model(name) for name in shipped_models()}
-    return [{"name": name, "tasks": [spec.likelihood], "summary": spec.summary} for name, spec in found.items()]
+    return [describe_model(name, load_model(name)) for name in shipped_models()]
 
 
 def _methods() -> list[dict[str, Any]]:
-    import inspect
+    from hmeta.calibrate.maps import methods
 
-    from hmeta.calibrate import maps
-    from hmeta.core.registry import modules_in
-
-    pages = {name: (inspect.getdoc(module) or "") for name, module in modules_in(maps).items()}
-    return [{"name": name, "summary": text.split("\n\n")[0], "definition": text} for name, text in pages.items()]
+    return [method.describe() for method in methods().values()]

@@ -10,15 +10,19 @@ from types import ModuleType
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed word most like `word`, or None where none is close.
+    """Return the allowed word most like `word` whatever their case, or None where none is close.
 
     Examples
     --------
     >>> nearest("scal", ["scale", "model"])
     'scale'
+    >>> nearest("ECE", ["mce", "ece"])
+    'ece'
     """
-    found = difflib.get_close_matches(word, list(allowed), n=1, cutoff=0.5)
-    return found[0] if found else None
+    words = list(allowed)
+    found = difflib.get_close_matches(word.lower(), [known.lower() for known in words], n=1, cutoff=0.5)
+    same = [known for known in words if known.lower() in found]
+    return max(same, key=lambda known: difflib.SequenceMatcher(None, word, known).ratio(), default=None)
 
 
 def did_you_mean(word: str, allowed: Iterable[str]) -> str | None:

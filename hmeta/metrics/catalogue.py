@@ -26,6 +26,9 @@ FAMILIES = (
 )
 """In the order in which tables show them."""
 
+LISTED = {"measure": "metrics", "curve": "curves"}
+"""What the command hmeta list calls them."""
+
 
 def _found[Kind: Card](kind: type[Kind]) -> dict[str, Kind]:
     cards = [
@@ -97,7 +100,7 @@ def look_up[Kind: Card](name: str, cards: Mapping[str, Kind], what: str) -> Kind
         raise DataError(
             f"unknown {what}",
             received=repr(name),
-            allowed=f"the {len(cards)} that hmeta list {what}s shows",
+            allowed=f"the {len(cards)} that hmeta list {LISTED[what]} shows",
             mend=did_you_mean(name, cards),
         )
     return cards[name]
@@ -120,6 +123,8 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
     for keyword in tree.keywords:
         if keyword.arg is None:
             raise refusal
+        if keyword.arg in options:
+            raise DataError(f"the option {keyword.arg} is given twice", received=repr(text))
         options[keyword.arg] = _value(keyword.value, refusal)
     return tree.func.id, options
 
@@ -135,10 +140,7 @@ def _value(node: ast.expr, refusal: DataError) -> Any:
 
 def describe(card: Card) -> dict[str, Any]:
     """Return what is said about a measure or curve as plain values."""
-    options = {
-        name: f"{option.default if option.default is not None else 'to be set'} ({option.allowed})"
-        for name, option in card.options.items()
-    }
+    options = {name: option.words for name, option in card.options.items()}
     return {
         "name": card.name,
         "label": card.label,

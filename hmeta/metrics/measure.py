@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
+from hmeta.core.registry import did_you_mean
 from hmeta.core.schema import TASKS
 
 Floats = NDArray[np.float64]
@@ -138,8 +139,6 @@ class Card:
 
     def option(self, name: str) -> Option:
         """Return an option by name; unknown names are refused with the nearest one."""
-        from hmeta.core.registry import did_you_mean
-
         if name not in self.options:
             raise DataError(
                 f"{self.name} has no option {name}",
@@ -165,6 +164,12 @@ class Option:
             return ", ".join(map(str, get_args(self.kind)))
         return {int: "a whole number", float: "a number", bool: "true or false"}[self.kind]
 
+    @property
+    def words(self) -> str:
+        """Its default and what it takes, as text."""
+        default = str(self.default).lower() if isinstance(self.default, bool) else self.default
+        return f"{'to be set' if default is None else default} ({self.allowed})"
+
     def check(self, value: Any, measure: str) -> Any:
         """Return the value as what the option takes, or refuse it."""
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -176,9 +181,9 @@ class Option:
         else:
             fine = whole if self.kind is int else number and bool(np.isfinite(value))
         if not fine:
-            raise DataError(
-                "unusable option", where=f"{measure}, option {self.name}", received=repr(value), allowed=self.allowed
-            )
+            near = did_you_mean(str(value), map(str, get_args(self.kind))) if get_origin(self.kind) is Literal else None
+            where = f"{measure}, option {self.name}"
+            raise DataError("unusable option", where=where, received=repr(value), allowed=self.allowed, mend=near)
         return float(value) if self.kind is float else value
 
 
@@ -248,18 +253,20 @@ def curve(
     reference: str,
     needs: tuple[Need, ...] = (),
     tasks: tuple[str, ...] = TASKS,
+    caution: str = "",
 ) -> Callable[[Callable[..., Any]], Curve]:
     """Make a function a curve under its own name; arguments as for `Card`."""
 
     def wrap(compute: Callable[..., Any]) -> Curve:
-        return Curve(compute.__name__, label, family, columns, compute, "", "none", reference, needs, tasks)
+        card = (compute.__name__, label, family, columns, compute, "", "none", reference, needs, tasks)
+        return Curve(*card, caution=caution)  # pyright: ignore[reportArgumentType]
 
     return wrap
 
 
 def check_column(name: str, values: Any) -> Floats:
     """Return a column as float64, or refuse what it cannot hold."""
-    array = np.asarray(values, dtype=np.float64)
+    array = _numbers(values, name)
     if array.ndim != 1:
         raise DataError("a column is one-dimensional", where=name, received=f"shape {array.shape}")
     missing = ~np.isfinite(array)
@@ -284,11 +291,20 @@ def check_column(name: str, values: Any) -> Floats:
     return array
 
 
+def _numbers(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "these are not all numbers", where=name, received=str(error), allowed="an array of numbers"
+        ) from error
+
+
 def check_weights(weights: Any, n_rows: int) -> Floats:
     """Return weights as float64 with `n_rows` on the last axis; ones by default."""
     if weights is None:
         return np.ones(n_rows)
-    w = np.asarray(weights, dtype=np.float64)
+    w = _numbers(weights, "weights")
     if w.ndim < 1 or w.shape[-1] != n_rows:
         raise DataError("weights do not fit the columns", received=f"shape {w.shape}", allowed=f"(..., {n_rows})")
     if not (np.isfinite(w) & (w >= 0)).all():

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from hmeta.metrics.measure import Columns, Floats, Need
 
-PRODUCT_IS_FASTER = 50
-"""How many pairs of rows a matrix product goes through in the time of one pair of levels, as measured."""
-
-MOST_COLUMNS = 1000
-"""Columns of the matrix of signs that are held at once."""
+BIT_IS_SLOWER = 10
+"""How many pairs of levels are gone through in the time of one row and one bit, as measured."""
 
 
 def varies(name: str) -> Need:
@@ -82,7 +79,8 @@ def kendall_tau_b(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Return τ_b = (P − Q)/√((N − T_x)(N − T_y)), NaN where either column takes one value only.
 
     P and Q are the weights of concordant and discordant pairs, N of all pairs, T of the pairs tied in a column.
-    Work grows with the smaller of (levels of the one column) × (levels of the other) and (pairs of rows).
+    Work grows with the smaller of (levels of the one column) × (levels of the other) and (rows) × (logarithm of the
+    levels).
 
     Parameters
     ----------
@@ -96,11 +94,9 @@ def kendall_tau_b(x: Floats, y: Floats, weights: Floats) -> Floats:
     coarse, fine = sorted((x, y), key=lambda column: len(np.unique(column)))
     fine_total, fine_level = _by_level(fine, weights)
     coarse_total, coarse_level = _by_level(coarse, weights)
-    sizes = fine_total.shape[-1] * coarse_total.shape[-1]
-    if sizes * PRODUCT_IS_FASTER < len(x) ** 2:
-        net = _net_by_level(coarse_level, fine_level, weights)
-    else:
-        net = _net_by_pair(x, y, weights)
+    n_coarse = coarse_total.shape[-1]
+    few = fine_total.shape[-1] * n_coarse < len(x) * n_coarse.bit_length() * BIT_IS_SLOWER
+    net = (_net_by_level if few else _net_by_bit)(coarse_level, fine_level, weights)
     untied = [_untied_pairs(total) for total in (fine_total, coarse_total)]
     defined = np.logical_and(*((total > 0).sum(axis=-1) > 1 for total in (fine_total, coarse_total)))
     size = np.sqrt(untied[0]) * np.sqrt(untied[1])
@@ -121,14 +117,27 @@ def _net_by_level(coarse: NDArray[np.intp], fine: NDArray[np.intp], weights: Flo
     return net
 
 
-def _net_by_pair(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Return the same as a product with the signs of all pairs, some columns of the matrix at a time."""
+def _net_by_bit(coarse: NDArray[np.intp], fine: NDArray[np.intp], weights: Floats) -> Floats:
+    """Return the same by the highest bit in which the coarse levels of a pair differ: work is n log n."""
     net = np.zeros(weights.shape[:-1])
-    for start in range(0, len(x), MOST_COLUMNS):
-        part = slice(start, start + MOST_COLUMNS)
-        sign = np.sign(x[:, None] - x[part]) * np.sign(y[:, None] - y[part])  # (row, part)
-        net = net + ((weights @ sign) * weights[..., part]).sum(axis=-1) / 2
+    for bit in range(int(coarse.max(initial=0)).bit_length()):
+        group = coarse >> (bit + 1)
+        order = np.lexsort((fine, group))
+        upper = (coarse[order] >> bit) & 1 == 1
+        w = weights[..., order]
+        lower = np.insert(np.cumsum(np.where(upper, 0.0, w), axis=-1), 0, 0.0, axis=-1)
+        first, last = _runs(group[order][upper], group[order])
+        # Levels of one group in their order: where the finer column ties within the group.
+        start, end = _runs(*(group[order][at] * (fine.max() + 1) + fine[order][at] for at in (upper, slice(None))))
+        before = lower[..., start] - lower[..., first]
+        after = lower[..., last] - lower[..., end]
+        net = net + (w[..., upper] * (before - after)).sum(axis=-1)
     return net
+
+
+def _runs(values: NDArray[np.intp], within: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where the run of each value starts and ends in a sorted array."""
+    return np.searchsorted(within, values, side="left"), np.searchsorted(within, values, side="right")
 
 
 def sum_by(level: NDArray[np.intp], weights: Floats, n_levels: int) -> Floats:

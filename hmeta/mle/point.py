@@ -79,8 +79,10 @@ def _mafc_d(counts: Floats, n_options: Floats, noise: str) -> Floats:
 def meta_point(answers: Answers, options: dict[str, object]) -> MetaPoint:
     """Estimate meta_d and M of every cell by maximum likelihood, as `fit_mle` does."""
     parts = [_meta_point(part, options) for part in _parts(answers)]
-    numbers = [np.concatenate([np.zeros(0), *(part[i] for part in parts)]) for i in range(3)]
-    return MetaPoint(*numbers, *([text for part in parts for text in part[i]] for i in (3, 4)))
+    d, meta_d, ratio = (np.concatenate([np.zeros(0), *found]) for found in ([p[i] for p in parts] for i in range(3)))
+    return MetaPoint(
+        d, meta_d, ratio, [t for p in parts for t in p.meta_d_reason], [t for p in parts for t in p.M_reason]
+    )
 
 
 def _parts(answers: Answers) -> list[Answers]:

@@ -32,4 +32,6 @@ def answers(n_items: int = 150, models: tuple[str, ...] = ("a", "b"), seed: int 
 def results(frame: pd.DataFrame | None = None, *, scales: pd.DataFrame | None = None, task: str = "open") -> xr.Dataset:
     """Return answers as a results file on the scale 0 to 100."""
     table = answers() if frame is None else frame
-    return trials_dataset(table, task=task, scales=percent() if scales is None else scales, title="made up")
+    return trials_dataset(
+        table, task=task, scales=percent() if scales is None else scales, title="made up", source="made up"
+    )

@@ -377,6 +377,7 @@ def test_options_are_read_from_words():
     assert (chosen.name, options) == ("histogram", {"bins": 15, "mass": "equal_mass"})
 
 
-def test_no_bins_are_refused():
-    with pytest.raises(DataError, match="option bins"):
-        method("histogram").fit(*sample(), bins=0)
+@pytest.mark.parametrize("bins", [0, 1001, 10**9])
+def test_numbers_of_bins_that_the_ece_refuses_are_refused(bins):
+    with pytest.raises(DataError, match=r"option bins[\s\S]*1 to 1000"):
+        method("histogram").fit(*sample(), bins=bins)

@@ -19,12 +19,12 @@ def test_BUG_43_confidence_is_about_the_answer_and_p_about_class_one():
         {"model": ["m", "m", "z"], "stimulus": [0, 0, 1], "response": [0, 0, 1], "confidence": [0.8, 0.8, 0.6]}
     )
     used = answer_table(trials_dataset(frame, task="binary", scales=scale(0, 1, 0))).used
-    used = used[used["model"] == "m"]
-    probability, correct = (used[name].to_numpy(dtype=np.float64) for name in ("probability", "correct"))
+    used = used.take(np.flatnonzero(used.factors["model"] == "m"))
+    probability, correct = (used.columns[name] for name in ("probability", "correct"))
     assert probability.tolist() == [0.8, 0.8]
     assert correct.tolist() == [1, 1]
     answer_view = bin_sums(probability, correct, np.ones(2)).expected_error
-    p, truth = (used[name].to_numpy(dtype=np.float64) for name in ("p_positive", "stimulus"))
+    p, truth = (used.columns[name] for name in ("p_positive", "stimulus"))
     np.testing.assert_allclose(p, [0.2, 0.2])
     assert float(answer_view) == pytest.approx(0.2)
     assert judge_aece(p, truth) == pytest.approx(0.2)

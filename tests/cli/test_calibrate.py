@@ -99,6 +99,11 @@ def test_a_saved_map_is_applied_to_a_new_file(file, tmp_path, capsys):
         (["--save-map", "OLD"], "exists already"),
         (["-o", "NEW", "--save-map", "NEW"], "cannot go to the same file"),
         (["--save-map", "MISSING"], "folder of the output does not exist"),
+        (["-o", "CSV"], "unknown kind of results file"),
+        (["-o", "BARE"], "call it new.nc"),
+        (["--in-sample", "--folds", "3"], "received: --folds"),
+        (["--in-sample", "--folds", "3", "--seed", "1"], "received: --folds, --seed"),
+        (["--method", "histogram(bins=1001)"], "1 to 1000"),
         (["--map", "OLD"], "not a calibration map"),
         (["--map", "OLD", "-o", "OLD", "--overwrite"], "same file as the input"),
         (["--map", "OLD", "--method", "beta", "--in-sample"], "received: --method, --in-sample"),
@@ -106,7 +111,7 @@ def test_a_saved_map_is_applied_to_a_new_file(file, tmp_path, capsys):
 )
 def test_refusals_end_with_status_2_and_write_nothing(file, tmp_path, capsys, words, message):
     (tmp_path / "old.nc").write_text("mine")
-    names = {"SAME": file, "OLD": "old.nc", "NEW": "new.nc", "MISSING": "no/new.json"}
+    names = {"SAME": file, "OLD": "old.nc", "NEW": "new.nc", "MISSING": "no/new.json", "CSV": "new.csv", "BARE": "new"}
     words = [str(tmp_path / names[w]) if w in names else w for w in words]
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     status, out, err = hmeta(capsys, "calibrate", file, *words)

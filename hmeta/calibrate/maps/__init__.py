@@ -1,8 +1,9 @@
 """The maps from confidence to calibrated probability, one a file, found by listing this folder.
 
-A map is a module with two functions and a sentence: ``fit(probability, correct, weights, **options)`` returns
-its parameters as a dict of numbers and lists, ``apply(parameters, probability)`` the calibrated probability, and
-`WORDS` says what it does. A fit that cannot be made is refused with `CannotFit`, never replaced by the identity.
+A map is a module with two functions and two sentences: ``fit(probability, correct, weights, **options)`` returns
+its parameters as a dict of numbers and lists, ``apply(parameters, probability)`` the calibrated probability,
+`WORDS` says what it does and `REFERENCE` where it comes from. A fit that cannot be made is refused with
+`CannotFit`, never replaced by the identity.
 """
 
 from __future__ import annotations
@@ -36,6 +37,23 @@ class Method:
     def words(self) -> str:
         """What the map does, in one sentence."""
         return self.module.WORDS
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is said about the map as plain values."""
+        page = inspect.getdoc(self.module.fit) or ""
+        about = _sections(page)
+        options = {
+            name: f"{option.words}{': ' + about[name] if about.get(name) else ''}"
+            for name, option in self.options.items()
+        }
+        return {
+            "name": self.name,
+            "summary": (inspect.getdoc(self.module) or "").split("\n\n")[0],
+            "definition": page.split("\n\nParameters\n")[0],
+            "formula": self.words,
+            "options": options,
+            "reference": self.module.REFERENCE,
+        }
 
     @cached_property
     def options(self) -> dict[str, Option]:
@@ -81,6 +99,18 @@ class Method:
                     mend=did_you_mean(name, self.options),
                 )
         return {name: self.options[name].check(value, self.name) for name, value in options.items()}
+
+
+def _sections(page: str) -> dict[str, str]:
+    """Return what a docstring says of each parameter."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in page.partition("\nParameters\n")[2].partition("\nReturns\n")[0].splitlines()[1:]:
+        if line[:1].strip():
+            name = line.split(" : ")[0]
+        else:
+            found.setdefault(name, []).append(line.strip())
+    return {key: " ".join(part for part in lines if part) for key, lines in found.items()}
 
 
 @cache

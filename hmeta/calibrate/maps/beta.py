@@ -11,6 +11,7 @@ from hmeta.calibrate.levels import CannotFit, Floats, at_edge, edge_for, levels,
 from hmeta.calibrate.logistic import fit_logistic
 
 WORDS = "beta calibration: logit of the probability = a × ln(confidence) − b × ln(1 − confidence) + c, with a, b ≥ 0"
+REFERENCE = "Kull, Silva Filho & Flach (2017), AISTATS"
 LEAST_LEVELS = 3
 
 

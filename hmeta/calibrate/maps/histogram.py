@@ -8,8 +8,10 @@ import numpy as np
 
 from hmeta.calibrate.levels import Floats, Levels, levels
 from hmeta.core.errors import DataError
+from hmeta.metrics.binning import MOST_BINS
 
 WORDS = "histogram binning: the share of right answers among the answers in the same bin of confidence"
+REFERENCE = "Zadrozny & Elkan (2001), ICML"
 SLACK = 1e-9
 """A confidence this near to an edge is on it, and belongs to the lower bin."""
 
@@ -31,6 +33,7 @@ def fit(
     ----------
     probability, correct, weights : (row,)
     bins : int
+        1 to 1000.
     mass : {"equal_width", "equal_mass"}
         `equal_mass` parts the answers into bins of about equal numbers; one level is never divided.
 
@@ -44,8 +47,9 @@ def fit(
     CannotFit
         With one outcome or one level.
     """
-    if bins < 1:
-        raise DataError("unusable option", where="histogram, option bins", received=str(bins), allowed="1 or more")
+    if not 1 <= bins <= MOST_BINS:
+        allowed = f"1 to {MOST_BINS}"
+        raise DataError("unusable option", where="histogram, option bins", received=str(bins), allowed=allowed)
     found = levels(probability, correct, weights)
     edges = np.arange(1, bins) / bins if mass == "equal_width" else _equal_mass(found, bins)
     where = _bin(found.value, edges)

@@ -9,6 +9,7 @@ import numpy as np
 from hmeta.calibrate.levels import Floats, levels
 
 WORDS = "isotonic regression: the best non-decreasing function of the confidence, linear between its knots"
+REFERENCE = "Zadrozny & Elkan (2002), KDD"
 TILT = 1e-3
 """Share of the raw confidence that breaks ties: large enough to survive single precision on 101 levels."""
 

@@ -11,6 +11,7 @@ from hmeta.calibrate.levels import Floats, at_edge, edge_for, levels, refuse_sep
 from hmeta.calibrate.logistic import clipped_logit, fit_logistic
 
 WORDS = "Platt scaling: logit of the probability = slope × logit of the confidence + intercept"
+REFERENCE = "Platt (1999), Advances in Large Margin Classifiers"
 
 
 def fit(

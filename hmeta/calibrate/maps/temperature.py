@@ -11,6 +11,7 @@ from hmeta.calibrate.levels import CannotFit, Floats, at_edge, edge_for, levels
 from hmeta.calibrate.logistic import clipped_logit, fit_logistic
 
 WORDS = "temperature scaling: logit of the probability = logit of the confidence ÷ temperature"
+REFERENCE = "Guo, Pleiss, Sun & Weinberger (2017), ICML"
 
 
 def fit(probability: Floats, correct: Floats, weights: Floats, *, edge: float = 0.0) -> dict[str, Any]:
