@@ -75,7 +75,7 @@ def _mean(part: pd.DataFrame, plan: Resampling, rng: np.random.Generator) -> dic
         "n": float(there["n"].sum()),
         "n_units": len(values),
         "n_undefined": len(part) - len(values),
-        "reason": "" if len(values) else _commonest(part["reason"]),
+        "reason": _left_out(part, len(values)),
         "n_excluded": float(part["n_excluded"].sum()),
     }
 
@@ -87,5 +87,10 @@ def _interval(values: np.ndarray, plan: Resampling, rng: np.random.Generator) ->
     return percentile(shares @ values / len(values), float(values.mean()), plan.level)
 
 
-def _commonest(reasons: pd.Series) -> str:
-    return str(reasons.mode().iloc[0]) if len(reasons) else ""
+def _left_out(part: pd.DataFrame, n_units: int) -> str:
+    """Return how many units have no value and the commonest reason; the reason alone where none has."""
+    reasons = part[part["estimate"].isna()]["reason"]
+    if not len(reasons):
+        return ""
+    commonest = str(reasons.mode().iloc[0])
+    return f"{len(reasons)} of {len(part)} have no value ({commonest})" if n_units else commonest

@@ -357,7 +357,11 @@ def _mean_of_defined(values: list[Floats]) -> Floats:
 def _corrected(frame: pd.DataFrame, factors: list[str], method: str) -> pd.DataFrame:
     """Correct p-values over all tests of units, and over all tests of averages, each family by itself."""
     if not len(frame):
-        raise DataError("no unit has answers under both conditions", mend="compare conditions that share units")
+        raise DataError(
+            "no unit has answers under both conditions",
+            mend="different units at each level are compared by a model: hmeta fit with the column in a formula, then "
+            "hmeta contrast; hmeta metrics --by COLUMN --average UNIT shows the levels side by side",
+        )
     is_mean = (frame[factors] == MEAN).all(axis=1) if factors else pd.Series(False, index=frame.index)
     out = np.full(len(frame), np.nan)
     for family in (is_mean.to_numpy(), ~is_mean.to_numpy()):

@@ -30,8 +30,6 @@ from hmeta.resample.permutation import p_above, p_value
 N_THREADS = 2
 """NumPy lets go of the interpreter while it draws and adds up."""
 
-ITEM = "item"
-
 BY_LEVEL = frozenset({"brier_reliability", "brier_resolution"})
 """Measures, beside those of information, that learn something at each distinct confidence."""
 
@@ -104,7 +102,7 @@ def compute_metrics(
     notes = (
         *table.notes,
         *_pool_notes(table, pool),
-        *_repeat_note(table, kept, plan),
+        *_file_notes(ds),
         *_level_note(table, requests),
         *_cautions(requests, plan),
         *_bias_note(frame, plan),
@@ -319,16 +317,13 @@ def _pool_notes(table: AnswerTable, pool: Sequence[str]) -> list[str]:
     ]
 
 
-def _repeat_note(table: AnswerTable, kept: list[str], plan: Resampling) -> list[str]:
-    """Say that answers to one item are not independent, where a unit gives several and they are drawn apart."""
-    factors = table.used.factors
-    if not plan.size or plan.cluster is not None or ITEM not in factors:
-        return []
-    known = factors[factors[ITEM].notna()]
-    if not known.duplicated([*kept, ITEM]).any():
+def _file_notes(ds: xr.Dataset) -> list[str]:
+    """Say what a file that hmeta calibrate wrote cannot tell."""
+    if "calibration" not in ds.attrs or "calibration_fold" not in ds:
         return []
     return [
-        "items are answered more than once, and those answers are not independent: --cluster item widens the intervals"
+        "this confidence was calibrated by a map for each fold: measures of order and of information mix those maps; "
+        "compute them from confidence_raw"
     ]
 
 

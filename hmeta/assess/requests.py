@@ -57,16 +57,19 @@ def _checked(requests: tuple[Request, ...], table: AnswerTable) -> tuple[Request
     return requests
 
 
+def _other_way(measure: Card, task: str) -> str | None:
+    if measure.family == "judges":
+        return "import verdicts as the task binary: stimulus is the truth, response the verdict"
+    return "an open task has no type-1 table; auroc2, type2_d_a and meta_i need none" if task == "open" else None
+
+
 def obstacle(measure: Card, table: AnswerTable) -> DataError | None:
     """Return the refusal for a measure that this file does not allow, or None."""
     if table.task not in measure.tasks:
-        mend = (
-            "an open task has no type-1 table; auroc2, type2_d_a and meta_i need none" if table.task == "open" else None
-        )
         return DataError(
             f"{measure.name} has no meaning for the task {table.task}",
             allowed=f"tasks {', '.join(measure.tasks)}",
-            mend=mend,
+            mend=_other_way(measure, table.task),
         )
     if table.has(measure.columns):
         return None

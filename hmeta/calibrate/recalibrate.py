@@ -150,7 +150,13 @@ def apply_maps(ds: xr.Dataset, maps: MapFile, *, on_violation: str = "auto", dup
     _refuse_none(used)
     cells = Cells(counted.table.assign(calibrated=value, whole=value), counted.cell)
     shown = MapFile(maps.method, maps.options, maps.keys, maps.pooled, tuple(used), source=maps.source)
-    return _result(answers, folded, cells, shown, "by a saved map, on the answers of this file", (0, 0))
+    known_n = {tuple(one.at.items()): one.n for one in maps.segments}
+    own = bool(maps.source) and maps.source == str(ds.attrs.get("source", ""))
+    own = own and all(known_n.get(tuple(one.at.items())) == one.n for one in used)
+    judged = (
+        "in-sample: by a saved map, on the answers that it was fitted to" if own else "by a saved map, on new answers"
+    )
+    return _result(answers, folded, cells, shown, judged, (0, 0))
 
 
 def _result(

@@ -85,14 +85,14 @@ def run(
     if output is not None:
         write_table(table, output, source=results.name, overwrite=overwrite)
     if chosen is None:
-        _print(table)
+        _print(table, written=output is not None)
     else:
         typer.echo(render(table, chosen).rstrip("\n"))
     if output is not None:
         typer.echo(f"wrote {output}", err=True)
 
 
-def _print(table: MetricTable) -> None:
+def _print(table: MetricTable, *, written: bool) -> None:
     from hmeta.assess.rendering import reasons
 
     typer.echo(table.validation)
@@ -101,6 +101,8 @@ def _print(table: MetricTable) -> None:
     typer.echo("")
     if len(table.requests) <= MOST_WIDE:
         _print_wide(table)
+    elif written:
+        typer.echo(f"{len(table.frame):,} values of {len(table.requests)} measures are in the file alone")
     else:
         _print_long(table)
     for line in reasons(table):

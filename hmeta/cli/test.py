@@ -92,6 +92,8 @@ def _print(found: Comparison) -> None:
         "p_corrected": ("p corrected", ".4f"),
         "n_pairs": ("pairs", ",.0f"),
     }
+    if found.frame["n_undefined"].any():
+        numbers["n_undefined"] = ("n_undefined", ",.0f")
     words = {name: (name, "") for name in found.factors}
     shown = {**words, "level": (found.condition, ""), "metric": ("measure", ""), **numbers, "reason": ("", "")}
     title = f"difference from {found.condition} = {found.baseline}, {100 * found.options.level:g} % intervals"

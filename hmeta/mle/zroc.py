@@ -25,7 +25,7 @@ def zroc_slopes(levels: Occupied, chosen: NDArray[np.bool_]) -> NDArray[np.float
     for block in blocks(levels, enough):
         n = len(block.cells)
         fit = fit_binormal(_in_order(block.counts, block.n_levels), block.n_levels.sum(axis=1))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):  # of cells without a finite maximum
             half = Z_95 * np.sqrt(fit.covariance[:, 1, 1])
             found = np.exp(np.stack([-fit.log_s, -fit.log_s - half, -fit.log_s + half], axis=1))
         out[block.cells] = np.where(fit.converged[:, None], found, np.nan)[:n]

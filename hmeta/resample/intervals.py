@@ -67,7 +67,7 @@ def bca(
     if not len(defined) or np.isnan(estimate):
         return UNDEFINED
     below = (np.sum(defined < estimate) + 0.5 * np.sum(defined == estimate)) / len(defined)
-    kept = ~np.isnan(left_out)
+    kept = np.isfinite(left_out)
     values, n = left_out[kept], multiplicity[kept]
     from_mean = np.average(values, weights=n) - values if n.sum() else np.zeros(0)
     cubes, squares = np.sum(n * from_mean**3), np.sum(n * from_mean**2)

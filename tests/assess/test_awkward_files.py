@@ -106,12 +106,23 @@ def test_clusters_are_columns_of_the_file():
             compute_metrics(file_of(answers()), ["accuracy"], resampling=Resampling(cluster=name))
 
 
-def test_repeated_items_are_pointed_out_once_they_matter():
-    frame = pd.concat([answers(), answers().assign(repeat=1)]).fillna({"repeat": 0})
-    told = compute_metrics(file_of(frame), ["accuracy"], resampling=Resampling(size=200)).notes
-    assert any("--cluster item" in note for note in told)
-    quiet = compute_metrics(file_of(frame), ["accuracy"], resampling=Resampling(size=200, cluster="item")).notes
-    assert not any("--cluster item" in note for note in quiet)
+def test_repeated_items_are_pointed_out_wherever_the_file_is_read():
+    both = pd.concat([answers(), answers(seed=2)], keys=[0, 1], names=["repeat"]).reset_index("repeat")
+    told = compute_metrics(file_of(both), ["accuracy"], resampling=NONE)
+    assert "(4 times on average)" in told.validation
+    once = answers(conditions=("x",))
+    assert "more than once" not in compute_metrics(file_of(once), ["accuracy"], resampling=NONE).validation
+
+
+def test_a_cross_fitted_file_says_what_it_cannot_tell():
+    from hmeta.calibrate.recalibrate import apply_maps, recalibrate
+
+    data = file_of(answers(conditions=("x",), n_items=120)).assign_attrs(source="own.csv")
+    done = recalibrate(data, method="platt")
+    notes = compute_metrics(done.dataset, ["auroc2"], resampling=NONE).notes
+    assert any("confidence_raw" in note for note in notes)
+    assert apply_maps(data, done.maps).judged.startswith("in-sample")
+    assert apply_maps(data.isel(trial=slice(0, 100)), done.maps).judged == "by a saved map, on new answers"
 
 
 def test_pooled_scales_are_read_as_shares():

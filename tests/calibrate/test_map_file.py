@@ -36,7 +36,7 @@ def test_a_map_from_its_file_gives_the_same_numbers(name, saved):
     assert maps == whole.maps
     new = results(answers(40, seed=9))
     applied = apply_maps(new, maps)
-    assert applied.judged == "by a saved map, on the answers of this file"
+    assert applied.judged == "by a saved map, on new answers"
     p = new["confidence"].values[:40].astype(float) / 100
     value = maps.method.apply(maps.segments[0].parameters or {}, p)
     assert applied.dataset["confidence"].values[:40] == pytest.approx(value, abs=1e-6)

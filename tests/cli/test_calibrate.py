@@ -82,7 +82,7 @@ def test_a_saved_map_is_applied_to_a_new_file(file, tmp_path, capsys):
     assert hmeta(capsys, "calibrate", file, "--method", "isotonic", "--save-map", saved)[0] == 0
     status, out, _ = hmeta(capsys, "calibrate", new, "--map", saved, "-o", target)
     assert status == 0
-    assert "isotonic, judged by a saved map, on the answers of this file" in out
+    assert "isotonic, judged by a saved map, on new answers" in out
     assert read_dataset(target).sizes["trial"] == 100
 
 

@@ -1,4 +1,4 @@
-"""The same unit answering the same item twice."""
+"""The same unit answering the same item twice, as the same answer or as another one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from hmeta.core.errors import DataError
 from hmeta.trials.row_numbers import numbered
 from hmeta.trials.rows import FACTORS
-from hmeta.trials.rules import Mark, exclusion, refusal
-from hmeta.trials.study import Answers
+from hmeta.trials.rules import Mark, caution, exclusion, refusal
+from hmeta.trials.study import Answers, Study
+from hmeta.trials.tables import unit_columns
 
 KEY = (*FACTORS, "subject", "context", "track", "item", "repeat", "epoch", "run")
 """Answers that agree in all of these are the same answer twice."""
@@ -40,6 +41,22 @@ def one_of_each(answers: Answers) -> Iterable[Mark]:
     """Drop all but the first, or the last, of repeated answers."""
     if answers.duplicates != "error":
         yield Mark("duplicate", _repeated(answers, keep=answers.duplicates))
+
+
+@caution
+def items_repeated(study: Study) -> Iterable[str]:
+    """Say where units answer an item more than once: those answers are not independent."""
+    if study.answers is None or "item" not in study.rows:
+        return
+    rows = study.rows[study.rows["item"].notna()]
+    place = [*unit_columns(rows.columns), *(name for name in ("dataset", "scale", "signal") if name in rows), "item"]
+    n_answers, n_items = len(rows), len(rows[place].drop_duplicates())
+    if n_items < n_answers:
+        yield (
+            f"items are answered more than once by the same unit ({n_answers / n_items:.3g} times on average): those "
+            "answers are not independent, and intervals that take them so, as those of a fit, are too narrow; "
+            "hmeta metrics --cluster item allows for it"
+        )
 
 
 def _keys(answers: Answers) -> list[str]:
