@@ -19,7 +19,7 @@ class Words(NamedTuple):
 WORDS = {
     "M": Words("M = meta-d′ / d′", "Metacognitive efficiency", mark=1.0, mark_text="all the evidence used"),
     "auroc2": Words(
-        "AUROC2 of the fitted curve, which a coarse scale does not lower (observed: hmeta metrics)",
+        "AUROC2 of the fitted curve (the observed one: hmeta metrics)",
         "Discrimination of right from wrong answers",
         chance=0.5,
         below="p_below_half",

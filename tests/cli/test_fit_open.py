@@ -33,7 +33,7 @@ def test_a_fit_reports_auroc2_until_asked_otherwise(folder, capsys):
     status, out, _ = hmeta(capsys, "fit", folder / "results.nc", "-o", folder / "fit.nc", *SHORT)
     assert status in (0, 3)  # too short to converge
     assert "model: type2_hierarchical (open task with 3 levels of model)" in out
-    assert "AUROC2 = P(surer when right than when wrong)" in out
+    assert "AUROC2 of the fitted curve" in out
     _, out, _ = hmeta(capsys, "summary", folder / "fit.nc")
     assert "population terms of d_a" in out
     assert "P(auroc2<½)" in out
