@@ -45,7 +45,7 @@ def why_uninformative(rows: pd.DataFrame, task: str) -> str:
     if not len(used):
         return "no answers"
     outcome = used["outcome"].to_numpy()
-    right = _is_right(outcome, task)
+    right = is_right(outcome, task)
     if right.all():
         return "no wrong answers"
     if not right.any():
@@ -63,7 +63,7 @@ def auroc2(rows: pd.DataFrame, task: str) -> float:
     NaN where no cell and response has both right and wrong answers.
     """
     outcome = rows["outcome"].to_numpy()
-    right = _is_right(outcome, task)
+    right = is_right(outcome, task)
     n = rows["count"].to_numpy()
     data = pd.DataFrame({"cell": rows["cell"], "side": _side(outcome, task), "level": rows["confidence"]})
     data = data.assign(right=n * right, wrong=n * ~right).groupby(["cell", "side", "level"])[["right", "wrong"]].sum()
@@ -80,7 +80,8 @@ def unit_rows(rows: pd.DataFrame, cells: Sequence[int] | Ints) -> pd.DataFrame:
     return rows[rows["cell"].isin(cells)]
 
 
-def _is_right(outcome: Ints, task: str) -> NDArray[np.bool_]:
+def is_right(outcome: Ints, task: str) -> NDArray[np.bool_]:
+    """Say which codes of outcomes are right answers."""
     return np.isin(outcome, (0, 3)) if task == "binary" else outcome == OUTCOMES["mafc"].index("correct")
 
 

@@ -29,6 +29,7 @@ from hmeta.spec import plan as make_plan
 from hmeta.spec.likelihoods import FAMILIES
 from hmeta.spec.plan import ModelPlan
 from hmeta.trials import Validated, validate
+from hmeta.trials.tables import scale_frame
 
 if TYPE_CHECKING:
     from jaxlib._jax import Device
@@ -106,6 +107,7 @@ def fit(
         "backend": backend,
         "device": f"{place.platform}: {place.device_kind}",
         "validation": validated.report.to_json(),
+        "scales": _scales(validated.dataset),
         "source": Path(data).name if isinstance(data, str | Path) else str(validated.dataset.attrs.get("title", "")),
     }
     tree["hmeta"] = xr.DataTree(xr.Dataset(attrs={**_attributes(plan, run, options), **facts}))
@@ -120,6 +122,15 @@ def validated_data(data: xr.Dataset | Validated | str | Path) -> Validated:
     if isinstance(data, Validated):
         return data
     return validate(read_dataset(data) if isinstance(data, str | Path) else data)
+
+
+def _scales(ds: xr.Dataset) -> str:
+    """Return the scales of the study as JSON: scale, lower, upper, step (0 where it is continuous)."""
+    scales = scale_frame(ds)
+    if scales is None:
+        return "[]"
+    named = scales.rename(columns=lambda name: "scale" if name == "scale_id" else name.removeprefix("scale_"))
+    return json.dumps(named[["scale", "lower", "upper", "step"]].to_dict("records"), ensure_ascii=False)
 
 
 def _sampler(sampler: SamplerOptions, settings: Mapping[str, float]) -> SamplerOptions:

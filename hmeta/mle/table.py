@@ -20,6 +20,9 @@ Ints = NDArray[np.int64]
 N_OUTCOMES = {"binary": 4, "mafc": 2}
 LEVEL_SIZES = (2, 4, 8, 16, 32, 64, 128)
 CELL_SIZES = (1, 16, 128, 1024)
+FEW_CELLS, WIDEST_TOGETHER = 256, 128
+"""So few cells of at most so many levels are padded to one width: compiling another costs more than padding."""
+
 LARGEST_BLOCK = 4_000_000
 """Numbers in the Hessians of one block."""
 
@@ -240,6 +243,8 @@ def blocks(
     most = np.maximum(levels.n_levels.max(axis=1), 2)
     sizes = np.array([*LEVEL_SIZES, *range(160, max(int(most.max()) + 32, 161), 32)])
     size = sizes[np.searchsorted(sizes, most)]
+    if 0 < chosen.sum() <= FEW_CELLS and size[chosen].max() <= WIDEST_TOGETHER:
+        size[chosen] = size[chosen].max()
     n_sides = levels.n_levels.shape[1]
     for width in np.unique(size[chosen]):
         members = np.flatnonzero(chosen & (size == width))
