@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from hmeta.assess.derive import derive_geometric_mean, derive_p_true, derive_resampled
     from hmeta.assess.screen import screen
     from hmeta.calibrate.recalibrate import apply_maps, recalibrate
+    from hmeta.infer.compare import compare_fits
     from hmeta.infer.contrast import contrast
     from hmeta.infer.diagnose import diagnose
     from hmeta.infer.fit import fit
     from hmeta.infer.mle import fit_counts, fit_mle
     from hmeta.infer.summary import summarize
+    from hmeta.report.write import write_report
     from hmeta.spec import load_model, plan
     from hmeta.study.simulate import simulate
     from hmeta.trials import import_table, read, to_counts, validate
@@ -32,6 +34,7 @@ __all__ = [
     "apply_maps",
     "average",
     "compare_conditions",
+    "compare_fits",
     "compute_curve",
     "compute_metrics",
     "contrast",
@@ -52,12 +55,14 @@ __all__ = [
     "summarize",
     "to_counts",
     "validate",
+    "write_report",
 ]
 
 VERBS = {
     "apply_maps": "hmeta.calibrate.recalibrate:apply_maps",
     "average": "hmeta.assess.average:average",
     "compare_conditions": "hmeta.assess.compare:compare_conditions",
+    "compare_fits": "hmeta.infer.compare:compare_fits",
     "compute_curve": "hmeta.assess.curves:compute_curve",
     "compute_metrics": "hmeta.assess.compute:compute_metrics",
     "contrast": "hmeta.infer.contrast:contrast",
@@ -78,6 +83,7 @@ VERBS = {
     "summarize": "hmeta.infer.summary:summarize",
     "to_counts": "hmeta.trials:to_counts",
     "validate": "hmeta.trials:validate",
+    "write_report": "hmeta.report.write:write_report",
 }
 """Where each public verb lives, as ``module:attribute``."""
 

@@ -9,7 +9,7 @@ import typer
 
 SHOWN = (
     "formula", "family", "unit", "better", "tasks", "columns", "likelihood", "reports", "parameters", "priors",
-    "options", "neutral", "reference", "caution",
+    "options", "settings", "reads", "neutral", "reference", "caution",
 )  # fmt: skip
 """What a page shows below the definition, in this order."""
 
@@ -23,10 +23,11 @@ class Kind(StrEnum):
     curves = "curves"
     models = "models"
     methods = "methods"
+    figures = "figures"
 
 
 def run(
-    what: Annotated[Kind, typer.Argument(help="metrics, curves, models, or methods of post-hoc calibration.")],
+    what: Annotated[Kind, typer.Argument(help="metrics, curves, models, methods of post-hoc calibration, or figures.")],
     name: Annotated[str | None, typer.Argument(help="One of them, to show its whole definition.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -40,10 +41,18 @@ def run(
         hmeta list metrics ece
         hmeta list models mafc_pooled
         hmeta list methods platt
+        hmeta list figures
     """
     from hmeta.cli._tables import print_json, print_table
 
-    entries = {Kind.metrics: _metrics, Kind.curves: _curves, Kind.models: _models, Kind.methods: _methods}[what]()
+    listing = {
+        Kind.metrics: _metrics,
+        Kind.curves: _curves,
+        Kind.models: _models,
+        Kind.methods: _methods,
+        Kind.figures: _figures,
+    }
+    entries = listing[what]()
     if name is not None:
         _show(entries, what, name, json=json)
         return
@@ -52,7 +61,7 @@ def run(
         return
     import pandas as pd
 
-    columns = {key: (key, "") for key in ("name", "family", "unit", "better", "tasks", "summary")}
+    columns = {key: (key, "") for key in ("name", "family", "unit", "better", "tasks", "reads", "summary")}
     print_table(pd.DataFrame([{key: _words(value) for key, value in entry.items()} for entry in entries]), columns)
     typer.echo(f"hmeta list {what} NAME shows the whole of one")
 
@@ -123,3 +132,10 @@ def _methods() -> list[dict[str, Any]]:
     from hmeta.calibrate.maps import methods
 
     return [method.describe() for method in methods().values()]
+
+
+def _figures() -> list[dict[str, Any]]:
+    from hmeta.report.figures import figure_names
+    from hmeta.report.plot import describe
+
+    return [describe(name) for name in figure_names()]

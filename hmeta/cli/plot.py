@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-class Figure(StrEnum):
-    """What can be drawn."""
-
-    forest = "forest"
-
-
 def run(
-    figure: Annotated[Figure, typer.Argument(help="What to draw.")],
-    fit: Annotated[Path, typer.Argument(help="A fit (.nc), written by hmeta fit.")],
+    figure: Annotated[str, typer.Argument(help="What to draw; hmeta list figures shows them all.")],
+    inputs: Annotated[
+        list[Path], typer.Argument(help="A fit, results file or table of measures (.nc); for compare several fits.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The figure to write: .png, .pdf or .svg.")],
-    by: Annotated[str | None, typer.Option(help="One row a level of this factor. Default: who answered.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="One row or panel a level of this factor. Default: who answered.")
+    ] = None,
     parameter: Annotated[
         str | None,
         typer.Option(
@@ -27,21 +24,39 @@ def run(
             "Default: M, for open tasks auroc2."
         ),
     ] = None,
-    interval: Annotated[float, typer.Option(help="Mass of the thin intervals; the thick ones hold half.")] = 0.94,
+    baseline: Annotated[str | None, typer.Option(help="The level or study that differences are from.")] = None,
+    rope: Annotated[
+        tuple[float, float] | None, typer.Option(help="LOW HIGH: differences inside count as none in practice.")
+    ] = None,
+    interval: Annotated[float | None, typer.Option(help="Mass of the intervals. Default: 0.94.")] = None,
     hdi: Annotated[bool, typer.Option("--hdi", help="Highest-density in place of equal-tailed intervals.")] = False,
+    bins: Annotated[int | None, typer.Option(help="Bins of a reliability diagram. Default: 10.")] = None,
+    width: Annotated[str, typer.Option(help="column (89 mm), half (120 mm) or page (183 mm).")] = "page",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Draw a fit: forest shows each unit's median and intervals, sorted.
+    """Draw one figure of a file and print its caption.
 
-    hmeta plot forest fit.nc -o forest.png
+    For example:
+
+        hmeta plot forest fit.nc -o forest.png
+        hmeta plot contrasts fit.nc --by scale --baseline 0-100 -o contrasts.pdf
+        hmeta plot reliability results.nc -o reliability.svg --width column
     """
-    from hmeta.core.files import check_output, read_tree
-    from hmeta.report.forest import check_suffix, forest
+    from hmeta.report.plot import plot
 
-    check_output(output, inputs=[fit], overwrite=overwrite)
-    check_suffix(output)
-    tree = read_tree(fit)
-    kind = "hdi" if hdi else "eti"
-    draw = {Figure.forest: forest}[figure]
-    draw(tree, path=output, by=by, parameter=parameter, interval=interval, kind=kind, overwrite=overwrite)
+    caption = plot(
+        figure,
+        inputs,
+        output,
+        width=width,
+        overwrite=overwrite,
+        by=by,
+        parameter=parameter,
+        baseline=baseline,
+        rope=rope,
+        interval=interval,
+        kind="hdi" if hdi else None,
+        bins=bins,
+    )
+    typer.echo(caption)
     typer.echo(f"wrote {output}", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,34 @@ def read_tree(path: str | Path) -> xr.DataTree:
     if "hmeta_schema" in attributes:
         _check_schema(attributes, path)
     return tree
+
+
+def read_any(path: str | Path) -> xr.Dataset | xr.DataTree:
+    """Read a file of hmeta whatever it holds: a fit as a tree, every other layout as a dataset.
+
+    Raises
+    ------
+    DataError
+        As for `read_dataset`.
+    """
+    groups = _groups(Path(path), mend=f"turn it into one first: hmeta import {path} -o results.nc")
+    return read_tree(path) if FIT_GROUPS & groups else read_dataset(path)
+
+
+def distinct_names(paths: Sequence[str | Path]) -> list[str]:
+    """Return short names of files: without folder and suffix where that leaves them distinct.
+
+    Examples
+    --------
+    >>> distinct_names(["a/fit.nc", "b/fit.nc", "c.nc"])
+    ['a/fit', 'b/fit', 'c']
+    """
+    parts = [Path(path).with_suffix("").parts for path in paths]
+    names = [part[-1] for part in parts]
+    for depth in range(2, 1 + max(map(len, parts), default=0)):
+        same = {name for name in names if names.count(name) > 1}
+        names = ["/".join(part[-depth:]) if name in same else name for part, name in zip(parts, names, strict=True)]
+    return names
 
 
 def write_dataset(ds: xr.Dataset, path: str | Path, *, overwrite: bool = False) -> None:

@@ -31,7 +31,11 @@ def did_you_mean(word: str, allowed: Iterable[str]) -> str | None:
     return f'Did you mean "{found}"?' if found else None
 
 
+def names_in(package: ModuleType) -> list[str]:
+    """Return the names of the public modules of a package's folder, sorted."""
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
 def modules_in(package: ModuleType) -> dict[str, ModuleType]:
     """Import every public module of a package's folder, by name."""
-    names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
-    return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}
+    return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names_in(package)}

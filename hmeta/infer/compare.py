@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from hmeta.core.errors import DataError
+from hmeta.core.files import distinct_names, read_tree
 from hmeta.core.registry import did_you_mean
 from hmeta.core.streams import stream
 from hmeta.infer.alike import check_alike, listed
@@ -23,6 +25,7 @@ from hmeta.infer.pooling import TAU_SCALE, Pooled, pool
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
+Fits = Mapping[str, xr.DataTree | str | Path] | Sequence[str | Path]
 
 PAIRS = 20_000
 """Draws of each study, paired at random, of which the differences are made."""
@@ -30,12 +33,15 @@ PAIRS = 20_000
 ALL_PAIRS = 6
 """Up to this many studies every pair is compared, beyond it each with the baseline only."""
 
+SHARES = ("auroc2", "accuracy")
+"""Quantities that end at 0 and 1, which the pooling does not know."""
+
 SKEWED = 0.2
 """Mean minus median in standard deviations, from which a posterior is not taken for normal without a note."""
 
 
 def compare_fits(
-    fits: Mapping[str, xr.DataTree],
+    fits: Fits,
     *,
     parameter: str | None = None,
     by: str | None = None,
@@ -49,8 +55,8 @@ def compare_fits(
 
     Parameters
     ----------
-    fits : mapping of str to DataTree
-        Two or more fits by the name that the tables use.
+    fits : mapping of str to DataTree or path, or sequence of paths
+        Two or more fits by the name that the tables use; files of a sequence go by their own names.
     parameter : str, optional
         A quantity at the cells. Default: the headline of the fits, M or auroc2.
     by : str, optional
@@ -81,8 +87,9 @@ def compare_fits(
     """
     check_interval(interval, kind)
     check_rope(rope)
-    alike = check_alike(fits, parameter)
-    first = _known_study(baseline, list(fits))
+    trees = _read(fits)
+    alike = check_alike(trees, parameter)
+    first = _known_study(baseline, list(trees))
     notes = [] if baseline is not None else [f"baseline: {first}, the first fit"]
     cells_of, more = _align(alike.fits, by)
     studies = [
@@ -90,7 +97,7 @@ def compare_fits(
         for level, members in cells_of.items()
         for name, cells in members.items()
     ]
-    found = [d for level in cells_of for d in _differences([s for s in studies if s.level == level], first, len(fits))]
+    found = [d for level in cells_of for d in _differences([s for s in studies if s.level == level], first, len(trees))]
     pooled, about = _pool(studies, interval, kind, tau_scale)
     return Comparison(
         parameter=alike.parameter,
@@ -105,6 +112,13 @@ def compare_fits(
         facts=alike.facts,
         notes=(*alike.notes, *notes, *more, *about),
     )
+
+
+def _read(fits: Fits) -> dict[str, xr.DataTree]:
+    """Return fits by name, those given by path read."""
+    if not isinstance(fits, Mapping):
+        fits = dict(zip(distinct_names(fits), fits, strict=True))
+    return {name: fit if isinstance(fit, xr.DataTree) else read_tree(fit) for name, fit in fits.items()}
 
 
 def _known_study(baseline: str | None, names: list[str]) -> str:
@@ -218,6 +232,12 @@ def _pool(studies: list[Study], interval: float, kind: Kind, tau_scale: float) -
             kind=kind,
         )
         notes += pooled[level].notes
+        new = pooled[level].new
+        if studies[0].fitted.parameter in SHARES and not 0 <= new.lower <= new.upper <= 1:
+            notes.append(
+                f"the prediction{_at(level)} leaves 0 to 1, where {studies[0].fitted.parameter} ends: the prior of the "
+                f"spread (half-normal({tau_scale:g})) is wide for it; give a smaller one with --tau, for example 0.05"
+            )
     parameter = studies[0].fitted.parameter
     if parameter != "M" and tau_scale == TAU_SCALE:
         notes.append(

@@ -132,7 +132,11 @@ class Fitted:
     def from_json(self, name: str, default: Any) -> Any:
         """Return an attribute that holds JSON."""
         text = self.attributes.get(name)
-        return default if text is None else json.loads(text)
+        try:
+            return default if text is None else json.loads(text)
+        except json.JSONDecodeError as error:
+            where, mend = f"attribute {name} of the fit", "fit the answers again"
+            raise DataError("this is no JSON", where=where, received=str(error), mend=mend) from error
 
 
 def read_fit(tree: xr.DataTree, parameter: str | None = None) -> Fitted:

@@ -158,7 +158,11 @@ def read_spec(tree: xr.DataTree) -> dict[str, Any]:
             "the fit does not hold its specification, so that its priors are not known",
             mend="fit again with hmeta fit, which writes the specification into the file",
         )
-    return tomllib.loads(str(text))
+    try:
+        return tomllib.loads(str(text))
+    except tomllib.TOMLDecodeError as error:
+        where, mend = "attribute spec of the fit", "fit the answers again"
+        raise DataError("this is no TOML", where=where, received=str(error), mend=mend) from error
 
 
 def read_priors(tree: xr.DataTree) -> list[Placed]:

@@ -88,7 +88,8 @@ def test_contrast_in_json(fit, capsys):
 
 def test_plot_writes_the_figure(fit, tmp_path, capsys):
     status, out, err = hmeta(capsys, "plot", "forest", fit, "-o", tmp_path / "f.png")
-    assert (status, out) == (0, "")
+    assert status == 0
+    assert out.startswith("M = meta-d′ / d′ (Gumbel noise, m = 4)")
     assert err.startswith("wrote")
     assert (tmp_path / "f.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -21,7 +21,7 @@ def line_of(text: str, start: str) -> str:
     return next(line.strip() for line in text.splitlines() if line.strip().startswith(start))
 
 
-@pytest.mark.parametrize("what", ["metrics", "curves", "models", "methods"])
+@pytest.mark.parametrize("what", ["metrics", "curves", "models", "methods", "figures"])
 def test_tables_are_words_not_python_lists(capsys, what):
     out = shown(capsys, what)
     assert "['" not in out

@@ -14,7 +14,7 @@ from hmeta.core.files import read_tree, write_tree
 from hmeta.infer.evidence import auroc2, observed_rows, unit_rows
 from hmeta.infer.labels import labelled_posterior
 from hmeta.infer.summary_terms import summarize_terms
-from hmeta.report.forest import forest
+from hmeta.report.plot import plot
 from hmeta.spec import load_model, plan
 from hmeta.trials import to_counts
 from tests.oracle import type2
@@ -129,7 +129,7 @@ def test_the_headline_is_auroc2_everywhere(fit, tmp_path):
     assert "p_below_zero" not in table
     assert list(table[table["kind"] == "level"]["level"]) == MODELS
     assert hmeta.contrast(read, "dataset").parameter == "auroc2"
-    forest(read, path=tmp_path / "forest.svg")
+    plot("forest", [tmp_path / "fit.nc"], tmp_path / "forest.svg")
     assert b"svg" in (tmp_path / "forest.svg").read_bytes()[:400]
 
 

@@ -12,9 +12,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from hmeta.core.errors import OutputError
-from hmeta.report.forest import forest, read_forest
+from hmeta.core.errors import HmetaError, OutputError
+from hmeta.core.files import write_tree
+from hmeta.report.card import Options
+from hmeta.report.figure_file import save_figure
+from hmeta.report.figures.forest import MOST_NAMED, describe, draw, read
+from hmeta.report.inputs import as_input
+from hmeta.report.plot import plot
+from hmeta.report.style import width_of
 from tests.infer.synthetic_fit import by_scale_fit, fit_tree, noise
+from tests.report.figures.inside import outside
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
@@ -25,6 +32,12 @@ def units_fit(n: int, *, converged: int = 1, name: str = "unit {}") -> xr.DataTr
     counts = [row for i in range(n) for row in ((i, 0, 1.0, 20.0), (i, 1, 1.0 if i == 0 else 2.0, 50.0))]
     names = {"model": [name.format(i) for i in range(n)], "n_options": [4] * n}
     return fit_tree(M, names, counts=counts, attributes={"converged": converged})
+
+
+def forest(tree: xr.DataTree, *, path: Path, width: str = "page") -> None:
+    """Draw the forest of a fit."""
+    content = read(as_input(tree, "fit"), Options())
+    save_figure(lambda: draw(content, width_of(width)), path)
 
 
 def words(path: Path) -> list[str]:
@@ -48,7 +61,7 @@ def test_the_figure_says_what_it_shows(tmp_path: Path):
     assert {"ant", "bee", "cat", "average of all 3", "new model"} <= set(found)
     assert {"0.45", "0.65", "0.85"} <= set(found)  # medians
     assert {"400", "1,200"} <= set(found)  # answers
-    assert any("94 % equal-tailed interval" in text for text in found)
+    assert any("94 % interval" in text for text in found)
     assert not any("CONVERGED" in text for text in found)
 
 
@@ -60,7 +73,7 @@ def test_a_fit_that_has_not_converged_says_so_in_red(tmp_path: Path):
 
 
 def test_units_are_sorted_and_those_without_information_marked():
-    drawn = read_forest(units_fit(5), by=None, parameter="M", interval=0.94, kind="eti")
+    drawn = read(as_input(units_fit(5), "fit"), Options())
     assert drawn.units["level"].tolist() == [f"unit {i}" for i in range(5)]
     assert drawn.units["uninformative"].tolist() == [True, False, False, False, False]
     medians = drawn.units["median"].tolist()
@@ -89,22 +102,55 @@ def test_the_same_fit_is_the_same_file(tmp_path: Path):
     [("f.pgn", 'Did you mean ".png"'), ("f", "call it f.png"), ("there.png", "exists already"), ("no/f.png", "folder")],
 )
 def test_refusals_write_nothing(name: str, message: str, tmp_path: Path):
+    write_tree(by_scale_fit(), tmp_path / "fit.nc")
     (tmp_path / "there.png").write_text("mine")
     with pytest.raises(OutputError, match=message):
-        forest(by_scale_fit(), path=tmp_path / name)
-    assert [p.name for p in tmp_path.iterdir()] == ["there.png"]
-
-
-def test_too_many_rows_are_refused(tmp_path: Path):
-    M = np.broadcast_to(0.8 + 0.1 * noise(1, 1, draws=20), (4, 20, 401))
-    tree = fit_tree(M, {"model": [f"m{i}" for i in range(401)]})
-    with pytest.raises(OutputError, match="cannot be read"):
-        forest(tree, path=tmp_path / "f.png")
+        plot("forest", [tmp_path / "fit.nc"], tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fit.nc", "there.png"]
 
 
 @pytest.mark.parametrize(
-    "module", ["hmeta.report.forest", "hmeta.infer.summary", "hmeta.infer.contrast", "hmeta.infer.diagnose"]
+    ("words", "message"),
+    [
+        ({"name": "forst"}, 'Did you mean "forest"'),
+        ({"width": "wide"}, "unknown width"),
+        ({"bins": 5}, "has no option bins"),
+        ({"by": "modle"}, 'Did you mean "model"'),
+        ({"name": "reliability"}, "drawn from a results file"),
+    ],
 )
+def test_a_figure_refuses_what_it_does_not_know(words: dict, message: str, tmp_path: Path):
+    write_tree(by_scale_fit(), tmp_path / "fit.nc")
+    chosen = {"name": "forest", **words}
+    with pytest.raises(HmetaError, match=message):
+        plot(chosen.pop("name"), [tmp_path / "fit.nc"], tmp_path / "f.png", **chosen)
+
+
+def test_many_units_become_thin_rows_without_names(tmp_path: Path):
+    n = MOST_NAMED + 20
+    forest(units_fit(n), path=tmp_path / "f.svg")
+    found = words(tmp_path / "f.svg")
+    assert not any(text.startswith("unit ") for text in found)
+    assert any(text.startswith(f"{n} units, sorted") for text in found)
+    assert {f"average of all {n}"} <= set(found)
+
+
+@pytest.mark.parametrize("width", ["column", "half", "page"])
+def test_words_stay_inside_the_figure(width: str):
+    name = "a-vendor-with-a-long-name/model-{}-instruct-preview"
+    figure = draw(read(as_input(units_fit(33, name=name, converged=0), "fit"), Options()), width_of(width))
+    assert outside(figure) == []
+
+
+def test_the_caption_says_what_marks_mean():
+    caption, alt = describe(read(as_input(units_fit(5), "fit"), Options()))
+    assert "94 % equal-tailed interval" in caption
+    assert "cannot identify M" in caption
+    assert "5 rows" in alt
+    assert "unit 4" in alt
+
+
+@pytest.mark.parametrize("module", ["hmeta.infer.summary", "hmeta.infer.contrast", "hmeta.infer.diagnose"])
 def test_reading_a_fit_loads_no_sampler(module: str):
     code = f"import sys, {module}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
