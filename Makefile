@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check lint types contracts docs docs-check lock clean
+.PHONY: help setup demo reports test slow check lint types contracts docs docs-check lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,7 +23,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" bash .ci/setup
 	@touch $@
 
-demo: $(INSTALLED)  ## Fit the shipped file of 33 language models × 6 domains; table and figure
+demo: $(INSTALLED)  ## Fit the shipped file of 33 language models × 6 domains; table, figure and report
 	$(call say,fitting data/mmlu_atlas.nc: 33 language models × 6 domains)
 	@mkdir -p demo
 	@$(BIN)/hmeta fit data/mmlu_atlas.nc -o demo/fit.nc --overwrite || { status=$$?; [ $$status = 3 ] || exit $$status; }
@@ -31,15 +31,20 @@ demo: $(INSTALLED)  ## Fit the shipped file of 33 language models × 6 domains; 
 	@$(BIN)/hmeta summary demo/fit.nc
 	$(call say,figure)
 	@$(BIN)/hmeta plot forest demo/fit.nc -o demo/forest.png --overwrite
-	@printf '\nWritten: demo/fit.nc (the whole fit), demo/forest.png (the figure).\n'
+	$(call say,report)
+	@$(BIN)/hmeta report demo/fit.nc data/mmlu_atlas.nc -o demo/report --overwrite --title "MMLU atlas: 33 language models"
+	@printf '\nWritten: demo/fit.nc (the whole fit), demo/forest.png (the figure), demo/report/report.html (open it).\n'
+
+reports: $(INSTALLED)  ## Make the reports of reports/gallery again from the shipped data (minutes)
+	@HMETA=$(BIN)/hmeta bash reports/make_gallery
 
 test: $(INSTALLED)  ## Run the tests (minutes)
 	$(call say,tests)
-	@$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
 
 slow: $(INSTALLED)  ## Run the slow tests: recovery, calibration, the documents' examples
 	$(call say,slow tests)
-	@$(BIN)/python -m pytest -n $(WORKERS) -q -m slow
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m slow
 
 check: lint types contracts docs-check slow test  ## Everything that a change must pass
 
