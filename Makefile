@@ -40,11 +40,11 @@ reports: $(INSTALLED)  ## Make the reports of reports/gallery again from the shi
 
 test: $(INSTALLED)  ## Run the tests (minutes)
 	$(call say,tests)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
+	@$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 
 slow: $(INSTALLED)  ## Run the slow tests: recovery, calibration, the documents' examples
 	$(call say,slow tests)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m slow
+	@$(BIN)/python -m pytest -n $(WORKERS) -q -m slow
 
 check: lint types contracts docs-check slow test  ## Everything that a change must pass
 

@@ -18,10 +18,7 @@ FLAGS = [
 ]  # fmt: skip
 SIZES = {"wide": (1280, 900), "phone": (390, 844), "small phone": (320, 640)}
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: chromium)"),
-    pytest.mark.xdist_group("report"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: chromium)")
 
 
 @pytest.fixture(scope="module")

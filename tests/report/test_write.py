@@ -23,9 +23,6 @@ from hmeta.report.page import PROBABILITY, Picture, Table
 from hmeta.report.write import write_report
 from tests.report.conftest import NAMES, Reported
 
-pytestmark = pytest.mark.xdist_group("report")
-
-
 class Parsed(HTMLParser):
     """The tables, numbers, headings, images and addresses of a page."""
 
