@@ -23,6 +23,7 @@ from hmeta.report.page import PROBABILITY, Picture, Table
 from hmeta.report.write import write_report
 from tests.report.conftest import NAMES, Reported
 
+
 class Parsed(HTMLParser):
     """The tables, numbers, headings, images and addresses of a page."""
 
