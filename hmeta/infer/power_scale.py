@@ -21,20 +21,6 @@ ALPHAS = (0.99, 1.01)
 SAMPLE = ("chain", "draw")
 
 
-def power_weights(log_density: Floats, alpha: float) -> Floats:
-    """Return the weights that turn draws into those with a density to the power alpha, (chain, draw), adding up to 1.
-
-    Parameters
-    ----------
-    log_density : (chain, draw)
-        Of the prior or likelihood that is scaled, at every draw.
-    alpha : float
-    """
-    log_weights = np.asarray(_library().power_scale_lw(log_density, alpha=alpha, axis=(-2, -1)))
-    weights = np.exp(log_weights - log_weights.max())
-    return weights / weights.sum()
-
-
 def pareto_k(log_density: Floats) -> float:
     """Return the larger Pareto k of the weights of both powers.
 

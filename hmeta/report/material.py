@@ -71,9 +71,7 @@ class Material:
             found[one.name] = word
         return found
 
-    def picture(
-        self, figure: str, one: Input, *, where: str = "", content: Any = None, width: str = "page", **chosen: Any
-    ) -> tuple[Picture, Any]:
+    def picture(self, figure: str, one: Input, *, where: str = "", **chosen: Any) -> tuple[Picture, Any]:
         """Return a figure of an input, and what it shows.
 
         Raises
@@ -82,13 +80,13 @@ class Material:
             Where the input does not hold what the figure needs.
         """
         drawing = drawing_of(figure)
-        content = drawing.read(one, replace(self.options, **chosen)) if content is None else content
+        content = drawing.read(one, replace(self.options, **chosen))
         caption, alt = drawing.describe(content)
         return Picture(
             name=self.name(where or figure, one),
             caption=(caption,),
             alt=alt,
-            draw=lambda: drawing.draw(content, WIDTHS[width]),
+            draw=lambda: drawing.draw(content, WIDTHS["page"]),
             source=one.file,
         ), content
 

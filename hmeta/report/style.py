@@ -22,8 +22,6 @@ GRAY, LIGHT, INK, RED = "#8A8A8A", "#E3E3E3", "#222222", "#B00020"
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
 """Distinct for colour-blind readers (Okabe & Ito 2008; the purple Tol's), and in print."""
 
-MARKERS = ("o", "s", "D", "^", "v", "P")
-
 MM = 1 / 25.4
 WIDTHS = {"column": 89 * MM, "half": 120 * MM, "page": 183 * MM}
 """Inches of one column, of one and a half, and of two columns of a journal page."""

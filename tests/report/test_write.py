@@ -314,3 +314,12 @@ def test_draws_that_are_no_numbers_are_under_a_banner(reported: Reported, tmp_pa
     tree["hmeta"].attrs["converged"] = 1
     page = write_report(tree, tmp_path / "out")
     assert "Draws of 1 cells are not finite" in plain(page.banners[0])
+
+
+def test_methods_of_a_table_of_measures_claim_no_curves(reported: Reported, tmp_path: Path):
+    write_report(reported.folder.parent / "metrics.nc", tmp_path / "out")
+    methods = (tmp_path / "out" / "methods.md").read_text(encoding="utf-8")
+    assert "bootstrap intervals [@efron1987]" in methods
+    assert "calibration" not in methods.lower()
+    both = (reported.folder / "methods.md").read_text(encoding="utf-8")
+    assert "cross-fitted beta maps" in both

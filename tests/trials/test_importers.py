@@ -582,3 +582,11 @@ def test_counts_by_condition_stay_apart(write):
 def test_counts_without_an_owner_are_refused(write):
     with pytest.raises(DataError, match="does not say whose counts"):
         import_table(write("r.csv", "participant,nR_S1,nR_S2\np,3,1\n,2,2\np,1,3\np,0,4\n"))
+
+
+def test_matlab_7_3_is_refused_with_the_way_to_save_it_again(tmp_path):
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
+    path = tmp_path / "counts.mat"
+    path.write_bytes(head.ljust(512, b"\x00") + b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(DataError, match=r"(?s)MATLAB format 7\.3.*'-v7'"):
+        import_table(path)

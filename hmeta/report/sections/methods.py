@@ -28,7 +28,7 @@ def build(material: Material) -> Sequence[Block]:
     """Return paragraphs that an author can take over, and the model files."""
     blocks = material.each(material.fits, lambda fit: _of_fit(material, fit))
     if material.results or material.metrics:
-        blocks.append(Paragraph(_of_results()))
+        blocks.append(Paragraph(join([_of_measures(), *([_of_answers()] if material.results else [])])))
     if blocks:
         blocks.append(Paragraph((f"Computed with hmeta {versions()['hmeta']}.",), "note"))
     for fit in material.fits:
@@ -212,19 +212,24 @@ def _replicates(fit: FitInput) -> float:
     return float(sizes.get("chain", 0) * sizes.get("draw", 0))
 
 
-def _of_results() -> Text:
+def _of_measures() -> Text:
     return say(
-        "Measures without a model were computed on the usable answers of each unit; their intervals are "
-        "bias-corrected and accelerated bootstrap intervals {bca} unless said otherwise. The expected calibration "
-        "error {ece} and reliability diagrams use bins of equal width; the Brier score {brier} needs none. "
-        "Risk-coverage curves {selective} show the share of wrong answers among those kept as a threshold on "
-        "confidence rises. Calibration after the fact is by cross-fitted beta maps {beta}: each answer is judged by a "
-        "map that had not seen it. The properties of measures of discrimination and efficiency are "
-        "assessed elsewhere {survey}.",
+        "Measures without a model were computed on the usable answers of each unit, with bias-corrected and "
+        "accelerated bootstrap intervals {bca} unless said otherwise. The properties of measures of discrimination "
+        "and efficiency are assessed elsewhere {survey}.",
         bca=Cite("efron1987"),
+        survey=Cite("rahnev2025"),
+    )
+
+
+def _of_answers() -> Text:
+    return say(
+        "Where confidence is read as a probability, the expected calibration error {ece} and reliability diagrams use "
+        "bins of equal width, the Brier score {brier} none, and calibration after the fact is by cross-fitted beta "
+        "maps {beta}: each answer is judged by a map that had not seen it. Risk-coverage curves {selective} show the "
+        "share of wrong answers among those kept as a threshold on confidence rises.",
         ece=Cite("naeini2015"),
         brier=Cite("brier1950"),
-        selective=Cite("geifman2017"),
         beta=Cite("kull2017"),
-        survey=Cite("rahnev2025"),
+        selective=Cite("geifman2017"),
     )

@@ -72,20 +72,10 @@ def _sentences(material: Material, fit: FitInput) -> list[Text]:
 
 
 def _flagged(n: int, unit: str, parameter: str, source: str) -> Text:
-    return (
-        say(
-            "{n} further {units} carry a flag in the table of {parameter} and are left out of range and counts.",
-            n=count(n, f"{unit}s with a flag", source),
-            units=unit if n == 1 else f"{unit}s",
-            parameter=parameter,
-        )
-        if n > 1
-        else say(
-            "{n} further {unit} carries a flag in the table of {parameter} and is left out of range and counts.",
-            n=count(n, f"{unit}s with a flag", source),
-            unit=unit,
-            parameter=parameter,
-        )
+    return say(
+        "Flagged in the table of {parameter}, and left out of range and counts: {n}.",
+        n=count(n, f"{unit}s with a flag", source),
+        parameter=parameter,
     )
 
 

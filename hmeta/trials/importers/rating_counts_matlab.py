@@ -15,6 +15,8 @@ from hmeta.trials.rating_counts import NAMES, Unit, rating_counts_dataset
 
 SUMMARY = "counts nR_S1 and nR_S2 in a MATLAB .mat file, arrays or cell arrays"
 RANK = 2
+HDF5_VERSION = 2
+"""SciPy's major version of MATLAB's format 7.3, which is HDF5 and which it does not read."""
 
 
 def matches(path: Path, head: bytes) -> bool:
@@ -46,19 +48,20 @@ def read(path: Path, options: ImportOptions) -> xr.Dataset:
 
 def _variables(path: Path) -> dict[str, Any]:
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
+    from scipy.io.matlab import MatReadError, matfile_version
 
     try:
-        tree = loadmat(path, simplify_cells=True)
-    except NotImplementedError as error:
+        hdf5 = matfile_version(str(path), appendmat=False)[0] >= HDF5_VERSION
+        tree = {} if hdf5 else loadmat(path, simplify_cells=True)
+    except (MatReadError, OSError, ValueError, TypeError, IndexError, EOFError) as error:
+        raise DataError("the MATLAB file is damaged", where=str(path), received=str(error)) from error
+    if hdf5:
         raise DataError(
             "the file is of MATLAB format 7.3",
             where=str(path),
             allowed="format 7 or older",
             mend="save it again in MATLAB with: save(file, 'nR_S1', 'nR_S2', '-v7')",
-        ) from error
-    except (MatReadError, OSError, ValueError, TypeError, IndexError, EOFError) as error:
-        raise DataError("the MATLAB file is damaged", where=str(path), received=str(error)) from error
+        )
     found = _search({key: value for key, value in tree.items() if not key.startswith("__")})
     for name in NAMES:
         if name not in found:
