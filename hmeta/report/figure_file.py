@@ -30,8 +30,9 @@ STYLE: Any = {
 
 NO_DATE: Any = {"Date": None}
 
+TAG = re.compile(rb"<[^>]*>")
 LONG_NUMBER = re.compile(rb"(\d\.\d\d)\d+")
-"""Numbers with digits beyond hundredths of a point, which nobody sees."""
+"""Coordinates have digits beyond hundredths of a point, which nobody sees; words between tags are never touched."""
 
 PIXELS_PER_INCH = 300
 
@@ -76,7 +77,7 @@ def to_svg(figure: Figure) -> bytes:
     content = io.BytesIO()
     with _drawing():
         figure.savefig(content, format="svg", metadata=NO_DATE, facecolor="white")
-    return LONG_NUMBER.sub(rb"\1", content.getvalue())
+    return TAG.sub(lambda tag: LONG_NUMBER.sub(rb"\1", tag[0]), content.getvalue())
 
 
 def convert(svg: bytes, suffix: str) -> bytes:
